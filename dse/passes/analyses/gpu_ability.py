@@ -12,16 +12,34 @@ from dataclasses import dataclass
 from dse.base.source import Span
 from dse.passes.analyses.declared import statements_of
 from dse.passes.analyses.uses import ActorFacts, reached_by
-from dse.program.ir import Actor, Call, Cast, Const, ConstList, CopyInto, Declare, Print, Stmt, Variable
+from dse.program.ir import (
+    Actor,
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Const,
+    ConstList,
+    Declare,
+    Expr,
+    Generator,
+    ListExpr,
+    Print,
+    Variable,
+)
 from dse.program.types import IntType, ListType, StringType, Type, dimensions_of, scalar_of
-from dse.program.walk import expressions_of, nodes_of
+from dse.program.walk import expressions_of, nodes_of, operands_of
 
 MOST_LOCAL_BYTES = 512 << 10
 """Local memory of one thread, at most (CUDA C++ Programming Guide, technical specifications of all cards)."""
 _WORD_BYTES = 8
+_PAIR_BYTES = 16
+"""Of an integer of 65 to 128 bits."""
 _WIDE_WORD_BYTES = 600
 """Of an integer that no type of the machine holds: ``Big`` with ``FixedList`` of ``dse/native/runtime/dse``."""
 _MOST_TOKEN_BITS = 128
+_MAKERS = Binary | Call | Conditional | Generator | ListExpr
+"""What makes a list where it stands; a list of constants is a table of the program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,27 +124,49 @@ def _memory(actor: Actor) -> Iterator[HostReason]:
 
 
 def local_bytes(actor: Actor) -> int:
-    """Return the bytes of all lists that the actions and routines of an actor declare or copy, 8 for a usual element.
+    """Return the bytes of all lists that the actions and routines of an actor declare or make, 8 for a usual element.
 
     An upper bound of what is alive at once, but for what a compiler adds.
     """
     tokens = (v for a in actor.actions for p in a.inputs for v in p.variables)
     declared = (stmt.variable for stmt in statements_of(actor) if isinstance(stmt, Declare))
-    copied = (stmt for stmt in statements_of(actor) if isinstance(stmt, CopyInto))
-    return sum(_list_bytes(v.type) for v in (*tokens, *declared)) + sum(_made_bytes(stmt) for stmt in copied)
+    return sum(_list_bytes(v.type) for v in (*tokens, *declared)) + sum(_made_bytes(*made) for made in _made_of(actor))
 
 
-def _made_bytes(stmt: Stmt) -> int:
-    """Return the bytes of the lists that a statement may make before it copies them."""
-    return sum(_list_bytes(e.type) for e in expressions_of(stmt))
+def _made_of(actor: Actor) -> Iterator[tuple[Expr, bool]]:
+    """Yield every expression of a firing that stands in no other, and whether a variable takes it as it is made."""
+    for action in actor.actions:
+        yield from ((e, False) for e in (*action.guards, *(v for o in action.outputs for v in o.values)))
+    yield from ((r.result, False) for r in actor.routines if r.result is not None)
+    for stmt in statements_of(actor):
+        yield from ((e, isinstance(stmt, Declare)) for e in expressions_of(stmt))
+
+
+def _made_bytes(expr: Expr, taken: bool) -> int:
+    """Return the bytes of the lists that an expression makes. ``taken``: but for the outermost, which has its place.
+
+    Lists that are joined, and those of which one is chosen, are made within the longer one. What a call returns is not.
+    """
+    found, pending = 0, [(expr, taken)]
+    while pending:
+        part, placed = pending.pop()
+        if isinstance(part, Call) or (isinstance(part, _MAKERS) and not placed):
+            found += _list_bytes(part.type)
+        joins = isinstance(part, Binary | Conditional) and isinstance(part.type, ListType)
+        pending += [(operand, joins) for operand in operands_of(part)]
+    return found
 
 
 def _list_bytes(of: Type) -> int:
     if not isinstance(of, ListType):
         return 0
-    scalar = scalar_of(of)
-    wide = isinstance(scalar, IntType) and scalar.container_bits > _MOST_TOKEN_BITS
-    size = _WIDE_WORD_BYTES if wide else _WORD_BYTES
+    size = _element_bytes(scalar_of(of))
     for dimension in dimensions_of(of):
         size *= dimension
     return size
+
+
+def _element_bytes(scalar: Type) -> int:
+    if not isinstance(scalar, IntType) or scalar.container_bits <= 64:
+        return _WORD_BYTES
+    return _PAIR_BYTES if scalar.container_bits <= _MOST_TOKEN_BITS else _WIDE_WORD_BYTES

@@ -8,6 +8,7 @@ import pytest
 from dse.frontend.cal.tokens import RESERVED
 from dse.frontend.network.elaborate import load_network
 from dse.native.project import runtime_headers
+from dse.program.network import Network
 from dse.run.options import RunOptions
 from tests.native.same.batches import CASES
 from tests.native.same.comparing import built, compared, compiler
@@ -18,6 +19,8 @@ CPP = """alignas and_eq asm auto bitand bool break case catch char class co_awai
     mutable namespace new noexcept NULL nullptr operator override private protected public register requires return
     short signed size_t sizeof static std struct switch template this throw try typedef typename union unsigned using
     virtual void volatile wchar_t xor stdin stdout assert linux unix EOF M_PI __func__ _Exit printf move swap"""
+COUNTER = "times_that_it_fired"
+"""What each of the actors calls its own counter: no word of the runtime."""
 
 
 def words_of_runtime() -> list[str]:
@@ -42,24 +45,26 @@ def actor(name: str, words: list[str]) -> str:
     locals_ = ", ".join(f"int {w} := {k}" for k, w in enumerate(words[3::4])) or "int k := 0"
     uses = " + ".join(words[3::4]) or "0"
     tags = "".join(
-        f"    {w}: action ==> guard steps = {k} do steps := steps + 1; end\n" for k, w in enumerate(words[1:9])
+        f"    {w}: action ==> guard {COUNTER} = {k} do {COUNTER} := {COUNTER} + 1; end\n"
+        for k, w in enumerate(words[1:9])
     )
     return f"""actor {name} () ==> {", ".join(f"int {p}" for p in ports)} :
-    int steps := 0;
+    int {COUNTER} := 0;
 {state}{functions}{tags}
-    action ==> {", ".join(f"{p}:[steps]" for p in ports)}
-    guard steps = -1 or steps >= {min(8, len(words[1:9]))} and steps < 20
+    action ==> {", ".join(f"{p}:[{COUNTER}]" for p in ports)}
+    guard {COUNTER} = -1 or {COUNTER} >= {min(8, len(words[1:9]))} and {COUNTER} < 20
     var {locals_}
     do
-        steps := steps + 1;
+        {COUNTER} := {COUNTER} + 1;
         println("{name} " + ({calls}) + " " + ({sums}) + " " + ({uses}));
     end
 end
 """
 
 
-@pytest.mark.skipif(not CASES, reason="all names are built in make test-full (DSE_NATIVE_CASES)")
-def test_names_of_a_program_never_meet_those_of_the_runtime(tmp_path: Path) -> None:
+@pytest.fixture
+def named(tmp_path: Path) -> Network:
+    """A network whose actors use every word of the runtime as a name, each actor some of them."""
     words = words_of_runtime()
     classes = ["PingPong", *types_of_runtime()[::12]]
     parts = [words[k :: len(classes)] for k in range(len(classes))]
@@ -69,5 +74,14 @@ def test_names_of_a_program_never_meet_those_of_the_runtime(tmp_path: Path) -> N
         instances.append(f'<Instance id="{name}"><Class name="{name}"/></Instance>')
     path = tmp_path / "Top.xdf"
     path.write_text(f'<?xml version="1.0"?>\n<XDF name="Top">{"".join(instances)}</XDF>\n', encoding="utf-8")
-    of = built(load_network(str(path)).network)
-    assert compared(of, RunOptions(), tmp_path / "run") == []
+    return load_network(str(path)).network
+
+
+def test_every_word_of_the_runtime_is_a_name_in_cal(named: Network) -> None:
+    assert COUNTER not in words_of_runtime()
+    assert len(named.instances) > 5
+
+
+@pytest.mark.skipif(not CASES, reason="all names are built in make test-full (DSE_NATIVE_CASES)")
+def test_names_of_a_program_never_meet_those_of_the_runtime(named: Network, tmp_path: Path) -> None:
+    assert compared(built(named), RunOptions(), tmp_path / "run") == []
