@@ -1,6 +1,7 @@
 """``dse measure``: mappings are run on this machine, and their times stand beside the estimates."""
 
 import argparse
+import math
 from pathlib import Path
 
 from rich.table import Table
@@ -116,7 +117,8 @@ def _print(measured: Measured, folder: Path) -> None:
 
 
 def _print_state(comparison: Comparison) -> None:
-    say(f"cores {comparison.state}: {len(comparison.pairs)} mappings measured, {comparison.left_out} too seldom")
+    n = len(comparison.pairs)
+    say(f"cores {comparison.state}: {n} mapping{'s' * (n != 1)} measured, {comparison.left_out} too seldom")
     width = terminal_width()
     table = _pairs_table(comparison, width)
     print(render(table, console=console_for(table, width)))
@@ -170,13 +172,18 @@ def _agreement_table(comparison: Comparison) -> Table:
 
 def _cells(agreement: Agreement) -> list[str]:
     return [
-        f"{agreement.spearman:.3f}",
-        f"{agreement.kendall:.3f}",
+        _correlation(agreement.spearman),
+        _correlation(agreement.kendall),
         _percent(agreement.regret_first),
         _percent(agreement.regret_ten),
         _both(agreement.normalised),
         _both(agreement.relative),
     ]
+
+
+def _correlation(value: float) -> str:
+    """Return a rank correlation; a dash where there is nothing to rank."""
+    return "-" if math.isnan(value) else f"{value:.3f}"
 
 
 def _both(divergence: Divergence) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from dse.base.cores import usable_cores
-from dse.base.errors import Diagnostic, OptionError
+from dse.base.errors import Diagnostic, FormatError, OptionError
 from dse.base.escaping import encodable, shown
 from dse.estimate.engine import ENGINES, compile_engine, make_engine, needs_compiling
 from dse.explore.space.build import build_space
@@ -117,6 +117,7 @@ class Measured:
     timelines: tuple[Timeline, ...] = ()
 
 
+_OTHER_WEIGHTS = "give weights that were measured for this network, or none: then they are measured first"
 EMULATED_TIMES = "the GPU was emulated: these times say nothing of a card"
 _ANY_COUNTER = CounterFacts(kind=CounterKind.NANOSECONDS, hz=1e9, step=1.0, cost=1.0)
 """For this machine before it is measured: a mapping does not depend on how quick its counter is."""
@@ -335,11 +336,17 @@ class _Journey:
 
     def _cases(self) -> list[_Case]:
         """Return each input with each of the FIFO sizes."""
-        given = read_weights(self._options.weights) if self._options.weights else None
+        given = self._given_weights()
         if given is not None:
             refuse_other_origin(given, self._options.cuda)
         sizes = self._options.buffers or (None,)
         return [self._case(path, tokens, given) for path, tokens in product(self._inputs, sizes)]
+
+    def _given_weights(self) -> WeightTable | None:
+        """Return the weights that are given. Raises ``OptionError``, ``FormatError`` where they are wrong."""
+        if "nominal" in self._options.weights and not Path("nominal").exists():
+            raise OptionError("nominal weights count operations, which no clock can confirm", expected=_OTHER_WEIGHTS)
+        return read_weights(self._options.weights) if self._options.weights else None
 
     def _case(self, path: str | None, tokens: int | None, given: WeightTable | None) -> _Case:
         """Return an input with FIFO sizes, profiled if no weights are given."""
@@ -447,7 +454,12 @@ class _Journey:
         """Return the estimated times in ns; None for a deadlock."""
         self._stage(f"estimating {len(points)} mappings {case.label}".rstrip())
         problem = Problem(trace=case.trace, weights=table, platform=self._platform)
-        estimates = make_engine(self._options.engine, problem).estimates(points)
+        try:
+            estimates = make_engine(self._options.engine, problem).estimates(points)
+        except FormatError as error:
+            *others, last = error.diagnostics
+            error.diagnostics = (*others, replace(last, expected=_OTHER_WEIGHTS))
+            raise
         if any(estimate.tick_unit != "ps" for estimate in estimates):
             raise OptionError("the weights have no clock: what they add up to is no time", expected="measure them")
         return [None if estimate.deadlock is not None else estimate.makespan / 1000 for estimate in estimates]

@@ -100,8 +100,8 @@ def test_natives_of_the_user_are_measured(
     assert main(["profile", "Top.xdf", "-o", "w", "--runs", "1", "--calibrate", "0", "--quiet", *bound]) == 0
     assert "--native S.turned=mine.cpp:turned" in dict(read_weights_folder("w").manifest)["options"]
     again = ["measure", "Top.xdf", "--sample", "1", "--runs", "1", "--weights", "w", "--quiet", *bound]
-    assert main(again) == 0
     if len(usable_cores()) > 1:
+        assert main(again) == 0
         assert "measured the weights in" in explored(bound, capsys)
         assert "measured the weights in" not in explored(bound, capsys)
         (tmp_path / "mine.cpp").write_text(FORM.replace("-k", "0 - k"))

@@ -23,7 +23,7 @@ from dse.formats.xcf_write import write_xcf
 from dse.measure.machine import MachineMoment
 from dse.measure.platform import this_machine
 from dse.model.design_point import DesignPoint, Partition, Policy
-from dse.model.weights import Cost
+from dse.model.weights import Cost, WeightTable
 from dse.run.options import RunOptions
 from tests.unit.flows.made_up_bench import made_up_bench
 from tests.unit.measure.networks import FACTS, chain
@@ -72,6 +72,19 @@ def test_a_state_that_comes_later_is_calibrated_too(tmp_path: Path) -> None:
     assert tables["far"].arrival.cycles > 4 * tables["near"].arrival.cycles
     assert dict(tables["far"].manifest)["core distance"] == "far"
     assert not any("calibrated" in warning or "left out" in warning for warning in measured.warnings)
+
+
+def test_weights_that_do_not_fit_are_told_with_what_helps_here(tmp_path: Path) -> None:
+    nominal = replace(OPTIONS, weights=("nominal",))
+    with pytest.raises(OptionError, match="no clock can confirm"):
+        compare_on_bench(made_up_bench(tmp_path), nominal, (None,))
+    other = WeightTable(name="other", compute={("nobody", "acts", "cpu"): Cost(mean_cycles=Fraction(1))})
+    write_weights_folder(other, str(tmp_path / "other"))
+    with pytest.raises(FormatError) as raised:
+        compare_on_bench(made_up_bench(tmp_path), replace(OPTIONS, weights=(str(tmp_path / "other"),)), (None,))
+    last = raised.value.diagnostics[-1]
+    assert "no " in last.message
+    assert last.expected.startswith("give weights that were measured for this network")
 
 
 def test_one_core_compares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
