@@ -6,5 +6,7 @@ COPY . .
 RUN pip install .
 WORKDIR /work
 RUN python -m dse.estimate.compiled.warm
+RUN python -m dse.gpu.trace.warm
+RUN python -m dse.native.warm
 ENTRYPOINT ["dse"]
 CMD ["--help"]
