@@ -101,10 +101,10 @@ def compile_actor(actor: Actor, wiring: Wiring) -> CompiledActor:
             span=lines.spans[(error.lineno or 1) - 1],
             expected="put fewer blocks inside each other",
         ) from error
+    guards = _guards((*explicit.start, *explicit.choice))
+    texts = [tuple(expressions.write(g).text for g in guards.get(k, ())) for k in range(len(actor.actions))]
     namespace: dict[str, Any] = {**_RUNTIME, **expressions.names.objects}
     exec(code, namespace)  # running generated code is the purpose of this module
-    guards = _guards((*explicit.start, *explicit.choice))
-    texts = (tuple(expressions.write(g).text for g in guards.get(k, ())) for k in range(len(actor.actions)))
     return CompiledActor(
         actor=actor,
         wiring=wiring,

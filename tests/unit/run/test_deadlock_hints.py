@@ -113,6 +113,15 @@ def test_what_a_guard_waits_for_is_asked_of_tokens_as_the_input_takes_them(tmp_p
     assert [str(w) for w in result.waits] == ["j: the guard of untagged_0 is false"]
 
 
+@pytest.mark.parametrize("guard", ["total([1, 2]) < x", "#(if x = 0 then [1, 2] else [3, 4] end) < x"])
+def test_a_guard_with_a_list_of_constants_is_asked_at_the_end(tmp_path: Path, guard: str) -> None:
+    writer = "actor S () ==> int O : int n := 0; action ==> O:[n] guard n < 1 do n := n + 1; end end"
+    function = "function total (List(type: int, size=2) l) --> int : l[0] + l[1] end"
+    reader = f"actor J () int I ==> : {function} action I:[x] ==> guard {guard} end end"
+    result, _ = stuck(tmp_path, (writer, reader), "s=S j=J s.O->j.I")
+    assert "j: the guard of untagged_0 is false" in [str(w) for w in result.waits]
+
+
 def test_what_is_asked_of_guards_at_the_end_counts_as_no_access(tmp_path: Path) -> None:
     source = "actor S () ==> int O : initialize ==> O:[5] end end"
     reader = "actor J () int I ==> : int l[2]; action I:[x] ==> guard l[x] = 1 do l[0] := 0; end end"
