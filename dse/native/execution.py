@@ -126,12 +126,20 @@ def _require_no_crash(ended: Ended, result: Path) -> None:
             expected="this is a fault of dse, or of a native function of yours; --execution python runs without it",
         )
     if not result.is_file():
-        said = ended.errors.strip().splitlines()[-1:]
+        said, hint = _last_words(ended.errors)
         raise ExecutionError(
-            f"the native program ended with code {ended.code} and told no result"
-            + "".join(f"; it said: {line}" for line in said),
-            expected="a native function of yours may not end the program by exit(): let it throw a std::exception",
+            f"the native program ended with code {ended.code} and told no result" + (said and f"; it said: {said}"),
+            expected=hint or "a native function of yours may not end the program by exit(): throw a std::exception",
         )
+
+
+def _last_words(errors: str) -> tuple[str, str]:
+    """Return what a program said last, its error where it told one, and what it says would help; empty: nothing."""
+    lines = errors.strip().splitlines()
+    hints = [line.strip().removeprefix("= ") for line in lines if line.lstrip().startswith("= ")]
+    told = [line for line in lines if line.strip().removeprefix("= ") not in hints]
+    error = next((line for line in told if "error: " in line), told[-1] if told else "")
+    return error.strip(), hints[0] if hints and "error: " in error else ""
 
 
 def skipping(echo: Callable[[str], object] | None, characters: int) -> Callable[[str], object] | None:

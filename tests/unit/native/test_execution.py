@@ -106,6 +106,16 @@ def test_no_result(network: Network, tmp_path: Path) -> None:
     assert "by exit()" in caught.value.diagnostics[0].expected
 
 
+def test_what_a_program_refuses_is_told_with_its_hint(network: Network, tmp_path: Path) -> None:
+    refusal = "m.xcf:3: error: actor 'a' cannot run on a GPU: it prints\\n  = place it on a CPU"
+    app = tmp_path / "refuses"
+    app.write_text(f"#!/bin/sh\nprintf '%b\\n' \"{refusal}\" >&2\nexit 2\n")
+    app.chmod(0o755)
+    with pytest.raises(ExecutionError, match=r"code 2 and told no result; it said: .*on a GPU") as caught:
+        run_native(network, app, OPTIONS, no_tables)
+    assert caught.value.diagnostics[0].expected == "place it on a CPU"
+
+
 @pytest.mark.parametrize(("characters", "left"), [(0, "abcdef"), (2, "cdef"), (4, "ef"), (6, ""), (9, "")])
 def test_text_that_was_heard_is_left_out(characters: int, left: str) -> None:
     heard: list[str] = []
