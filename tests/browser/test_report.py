@@ -33,7 +33,7 @@ def said(page: Any) -> str:
 
 def until(found: Callable[[], bool]) -> None:
     """Wait for what the page does a moment later."""
-    for _ in range(100):
+    for _ in range(1200):  # a minute: machines are busy at times
         if found():
             return
         time.sleep(0.05)
