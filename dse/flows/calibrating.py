@@ -59,8 +59,6 @@ class Calibrator:
         rng: np.random.Generator,
         stage: Callable[[str], None],
     ) -> None:
-        self.lost = 0
-        """Runs that were left out, since the state of the machine changed."""
         self._profiler = profiler
         self._mappings = mappings
         self._beside = beside
@@ -70,30 +68,37 @@ class Calibrator:
         self._found: dict[State, list[Calibration]] = {}
         self._weighed: dict[State, StateWeights] = {}
 
-    def run(self, rounds: int) -> dict[State, list[Calibration]]:
-        """Run each mapping so many times; return what is new. Raises ``ExecutionError`` where a run fails."""
+    def run(self, rounds: int) -> int:
+        """Run each mapping so many times; return how many runs were left out, as the state of the machine changed.
+
+        Raises ``ExecutionError`` where a run fails.
+        """
         if not self._mappings:
-            return {}
+            return 0
         like = self._beside.runs.timed[0]
         found = self._profiler.calibrations(self._mappings, rounds, self._rng, self._stage, like)
         for state, some in found.items():
             self._found.setdefault(state, []).extend(some)
             self._weighed.pop(state, None)
-        self.lost += rounds * len(self._mappings) - sum(map(len, found.values()))
-        return found
+        return rounds * len(self._mappings) - sum(map(len, found.values()))
 
     def complete(self, state: State) -> bool:
         """Make the runs that are missing in a state, as long as the machine stays in it; return whether any was made.
 
         Raises ``ExecutionError`` where a run fails.
         """
-        wanted, lost, made = self._rounds * len(self._mappings), self.lost, False
+        before, wanted = self._runs_in(state), self._rounds * len(self._mappings)
         for _ in range(self._rounds):
-            if len(self._found.get(state, ())) >= wanted or not self.run(1).get(state):
+            there = self._runs_in(state)
+            if there >= wanted:
                 break
-            made = True
-        self.lost = lost  # the state is not that of the profile: nothing of it was lost
-        return made
+            self.run(1)
+            if self._runs_in(state) == there:
+                break
+        return self._runs_in(state) > before
+
+    def _runs_in(self, state: State) -> int:
+        return len(self._found.get(state, ()))
 
     def states(self) -> tuple[StateWeights, ...]:
         """Return the weights for each state that calibrations had, the one with the most first."""

@@ -38,7 +38,7 @@ from dse.measure.crossing_table import (
 )
 from dse.measure.machine import MachineMoment, RoundTrip, State, machine_moment, unsteady
 from dse.measure.platform import this_machine
-from dse.measure.profile import MOST_CLOSURE_ERROR, Closure, Profile
+from dse.measure.profile import MOST_CLOSURE_ERROR, Closure
 from dse.measure.profile_weights import SIDES, local_weights, transfer_key
 from dse.measure.profiling import CalibrationMapping, Profiler, ProfileRuns
 from dse.measure.turns import timing_costs, visits_apart
@@ -150,14 +150,22 @@ class Profiling:
     ) -> None:
         check_settings(settings)
         before, started = machine_moment(), time.monotonic()
-        self._journey = journey = _Journey(bench, run, settings, stage)
-        self._found = journey.profiled()
+        self._bench = bench
+        self._run = run
+        self._settings = settings
+        self._stage = stage
+        self._platform = this_machine(bench.facts, len(bench.cores))
+        self._in_place = settings.in_place if settings.mapping is None and len(bench.cores) > 1 else ()
+        self._rng = np.random.default_rng(settings.seed)
+        self._profiler = Profiler(bench.program, bench.topology, bench.facts, run.input, bench.scratch)
+        self._profiled = self._profiled_mapping()
+        self._found = self._profiler.profile(settings.runs, self._rng, mapping=self._profiled, heard=stage)
         self._local = local_weights(self._found.profile, bench.topology, self._found.firings)
-        splits = journey.splits(self._found.profile)
-        self._owners = (*splits, *map(owners_of, journey.in_place))
-        self._calibrator = journey.calibrator(splits, self._found, self._local)
-        self._calibrator.run(settings.runs)
-        self._rows = journey.crossing_rows(needed=not self._calibrator.states())
+        splits = self._splits()
+        self._owners = (*splits, *map(owners_of, self._in_place))
+        self._calibrator = self._made_calibrator(splits)
+        self._lost = self._calibrator.run(settings.runs)
+        self._rows = self._crossing_rows()
         self._moments, self._seconds = (before, machine_moment()), time.monotonic() - started
 
     def complete(self, state: State) -> bool:
@@ -169,91 +177,71 @@ class Profiling:
 
     def profiled(self) -> ProfiledNetwork:
         """Return the weights by all runs so far."""
-        journey, found = self._journey, self._found
-        where = "on one core" if journey.settings.mapping is None else "in one mapping on several cores"
-        known = profile_manifest(journey.bench, journey.run, found, where, self._moments)
-        known = (*known, *journey.configuration())
-        facts, mappings = journey.bench.facts, len(self._owners)
-        states = tuple(_described(state, known, mappings, facts) for state in self._calibrator.states())
+        found, facts = self._found, self._bench.facts
+        where = "on one core" if self._settings.mapping is None else "in one mapping on several cores"
+        known = profile_manifest(self._bench, self._run, found, where, self._moments)
+        known = (*known, *self._configuration())
+        states = tuple(_described(state, known, len(self._owners), facts) for state in self._calibrator.states())
         return ProfiledNetwork(
-            topology=journey.bench.topology,
+            topology=self._bench.topology,
             table=states[0].table if states else self._without_calibration(known),
             states=states,
-            platform=journey.platform,
+            platform=self._platform,
             facts=facts,
             runs=found,
             owners=self._owners,
             crossings=table_text(self._rows) if self._rows else "",
             moments=self._moments,
-            warnings=(
-                *unsteady(*self._moments, self._seconds),
-                *_doubts(found, self._calibrator.lost),
-                *journey.crowded(),
-            ),
+            warnings=(*unsteady(*self._moments, self._seconds), *_doubts(found, self._lost), *self._crowded()),
             seconds=self._seconds,
         )
 
     def _without_calibration(self, known: Pairs) -> WeightTable:
         """Return weights without calibration runs: by micro-benchmark and round trips, where they were made."""
-        bench, rows, table = self._journey.bench, self._rows, self._local
+        bench, rows, table = self._bench, self._rows, self._local
         if rows:
             lines = _with_lines(self._local, bench.topology, crossing_lines(rows))
             table = replace(lines, arrival=ping_pong_arrival(self._found.trips, bench.facts))
-        alone = NO_CROSSING if self._journey.settings.mapping is None else IN_PLACE
+        alone = NO_CROSSING if self._settings.mapping is None else IN_PLACE
         without = MICRO_BENCHMARK if rows else alone
         return replace(table, manifest=(*known, *without, *round_trip_pairs(table)))
 
-
-class _Journey:
-    """The stages of one profile."""
-
-    def __init__(self, bench: Bench, run: RunOptions, settings: ProfileSettings, stage: Callable[[str], None]) -> None:
-        self.platform = this_machine(bench.facts, len(bench.cores))
-        self.in_place = settings.in_place if settings.mapping is None and len(bench.cores) > 1 else ()
-        self.bench = bench
-        self.run = run
-        self.settings = settings
-        self._stage = stage
-        self._rng = np.random.default_rng(settings.seed)
-        self._profiled: Path | None = None  # the mapping that is profiled, None: one thread without any
-        self._profiler = Profiler(bench.program, bench.topology, bench.facts, run.input, bench.scratch)
-
-    def profiled(self) -> ProfileRuns:
-        """Return the profile on one core, or in the configuration that is asked for."""
-        settings, topology = self.settings, self.bench.topology
+    def _profiled_mapping(self) -> Path | None:
+        """Return the mapping that is profiled; None: one thread without any."""
+        settings, topology = self._settings, self._bench.topology
         point = settings.mapping
         if point is None and settings.capacities is not None:
             point = split_point(topology, (0,) * len(topology.actors), settings.capacities)
-        self._profiled = None if point is None else self._written(point, "profiled")
-        return self._profiler.profile(settings.runs, self._rng, mapping=self._profiled, heard=self._stage)
+        return None if point is None else self._written(point, "profiled")
 
-    def configuration(self) -> Pairs:
+    def _configuration(self) -> Pairs:
         """Return the mapping that is profiled, or those that calibrate in place, as a pair of the manifest."""
-        point, topology = self.settings.mapping, self.bench.topology
-        texts = [mapping_text(of, topology, self.platform) for of in self.in_place]
+        point, topology = self._settings.mapping, self._bench.topology
+        texts = [mapping_text(of, topology, self._platform) for of in self._in_place]
         pairs = (("measured in place", "; ".join(texts)),) if texts else ()
-        return pairs if point is None else (("mapping", mapping_text(point, topology, self.platform)),)
+        return pairs if point is None else (("mapping", mapping_text(point, topology, self._platform)),)
 
-    def crowded(self) -> list[str]:
+    def _crowded(self) -> list[str]:
         """Return in words that the mapping which is profiled wants more of the machine than there is."""
-        point = self.settings.mapping
-        why = "" if point is None else cannot_run(point, self.platform, len(self.bench.cores))
+        point = self._settings.mapping
+        why = "" if point is None else cannot_run(point, self._platform, len(self._bench.cores))
         return [f"the mapping is not run as it is estimated: {why}"] if why else []
 
-    def splits(self, profile: Profile) -> tuple[Owners, ...]:
+    def _splits(self) -> tuple[Owners, ...]:
         """Return the splits to calibrate with, beside the mappings that are measured in place."""
-        if self.settings.mapping is not None or len(self.bench.cores) < 2:
+        if self._settings.mapping is not None or len(self._bench.cores) < 2:
             return ()
-        loads = [costs.total for costs in profile.actors]
-        chosen = calibration_mappings(self.bench.topology, loads, self.settings.calibrate)
-        known = set(map(owners_of, self.in_place))
+        loads = [costs.total for costs in self._found.profile.actors]
+        chosen = calibration_mappings(self._bench.topology, loads, self._settings.calibrate)
+        known = set(map(owners_of, self._in_place))
         return tuple(split for split in chosen if split not in known)
 
-    def calibrator(self, splits: Sequence[Owners], runs: ProfileRuns, local: WeightTable) -> Calibrator:
+    def _made_calibrator(self, splits: Sequence[Owners]) -> Calibrator:
         """Return what makes the calibration runs; it has no mappings where there is nothing to calibrate with."""
-        every, topology = visits_apart(runs.profile, [run.samples for run in runs.timed]), self.bench.topology
-        capacities = self.settings.capacities or run_capacities(topology, self.run.fifo_tokens)
-        points = [*(split_point(topology, split, capacities) for split in splits), *self.in_place]
+        runs, topology = self._found, self._bench.topology
+        every = visits_apart(runs.profile, [run.samples for run in runs.timed])
+        capacities = self._settings.capacities or run_capacities(topology, self._run.fifo_tokens)
+        points = [*(split_point(topology, split, capacities) for split in splits), *self._in_place]
         mappings = [
             CalibrationMapping(
                 path=self._written(point, f"calibration-{text_digest(repr(point))}"),  # other profiles have others
@@ -263,28 +251,30 @@ class _Journey:
             )
             for k, point in enumerate(points)
         ]
-        timing = self._timing(every, runs) if mappings else ()
-        beside = Calibrated(topology=topology, runs=runs, local=local, timing=timing)
-        return Calibrator(self._profiler, mappings, beside, self.settings.runs, self._rng, self._stage)
+        timing = self._timing(every) if mappings else ()
+        beside = Calibrated(topology=topology, runs=runs, local=self._local, timing=timing)
+        return Calibrator(self._profiler, mappings, beside, self._settings.runs, self._rng, self._stage)
 
-    def _timing(self, every: int, runs: ProfileRuns) -> tuple[float, ...]:
+    def _timing(self, every: int) -> tuple[float, ...]:
         """Return what timing adds to a visit of each actor where one in ``every`` is timed."""
         if every == 1:
             return ()
         self._stage("calibrating: what timing takes")
-        alone = self._profiler.alone(self.settings.runs, every, runs.firings, self._profiled)
+        runs = self._found
+        alone = self._profiler.alone(self._settings.runs, every, runs.firings, self._profiled)
         return timing_costs(runs.profile, alone, runs.firings)
 
-    def crossing_rows(self, *, needed: bool) -> tuple[CrossingRow, ...]:
+    def _crossing_rows(self) -> tuple[CrossingRow, ...]:
         """Return the table of the micro-benchmark, empty where nobody needs it or there is one core."""
-        settings, cores = self.settings, self.bench.cores
-        if len(cores) < 2 or settings.mapping is not None or not (needed or settings.crossing_table):
+        settings, cores = self._settings, self._bench.cores
+        needed = settings.crossing_table or not self._calibrator.states()
+        if len(cores) < 2 or settings.mapping is not None or not needed:
             return ()
         self._stage("measuring what crossing costs")
-        return tuple(crossing_rows(self.bench.probe, (cores[0], cores[1])))
+        return tuple(crossing_rows(self._bench.probe, (cores[0], cores[1])))
 
     def _written(self, point: DesignPoint, name: str) -> Path:
-        return written_point(self.bench, self.platform, point, name)
+        return written_point(self._bench, self._platform, point, name)
 
 
 def _with_lines(local: WeightTable, topology: Topology, lines: Sequence[CrossingLine]) -> WeightTable:

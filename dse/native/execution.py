@@ -135,11 +135,12 @@ def _require_no_crash(ended: Ended, result: Path) -> None:
 
 def _last_words(errors: str) -> tuple[str, str]:
     """Return what a program said last, its error where it told one, and what it says would help; empty: nothing."""
-    lines = errors.strip().splitlines()
-    hints = [line.strip().removeprefix("= ") for line in lines if line.lstrip().startswith("= ")]
-    told = [line for line in lines if line.strip().removeprefix("= ") not in hints]
-    error = next((line for line in told if "error: " in line), told[-1] if told else "")
-    return error.strip(), hints[0] if hints and "error: " in error else ""
+    lines = [line.strip() for line in errors.strip().splitlines()]
+    told = [line for line in lines if not line.startswith("= ")]
+    found = [line for line in told if "error: " in line]
+    if not found:
+        return "".join(told[-1:]), ""
+    return found[0], next((line.removeprefix("= ") for line in lines if line.startswith("= ")), "")
 
 
 def skipping(echo: Callable[[str], object] | None, characters: int) -> Callable[[str], object] | None:
