@@ -10,6 +10,7 @@ import random
 import pytest
 
 from dse.base.errors import DseError
+from dse.estimate.compiled.layout import MANY_CORES
 from dse.estimate.engine import ENGINES, make_engine
 from dse.model.estimate import Estimate
 from tests.property.estimation_cases import N_CASES, Case, Shape, random_case, with_clocks, with_deviations
@@ -26,6 +27,7 @@ FLOWING = (
     Shape(max_actors=8, max_firings=300, flowing=True, hosts=True, mixed=True),
 )
 """Of the cases of ``SHAPES`` half deadlock, most of them early. Of these nearly all complete, with little room."""
+WIDE = Shape(max_actors=40, max_firings=500, flowing=True, mixed=True)
 
 
 def outcome(engine: str, case: Case) -> object:
@@ -98,6 +100,30 @@ def test_engine_equals_reference_where_firings_have_their_own_costs(engine: str)
         assert outcome(engine, case) == expected, f"seed {seed}"
         moved += expected != outcome(engine, plain)
     assert moved > N_CASES // 10
+
+
+def wide_case(seed: int) -> Case | None:
+    """A case with so many cores that what is due is looked for by eight; None: a link rules that out."""
+    case = random_case(random.Random(seed), WIDE)
+    if case.problem.platform.links:
+        return None
+    partitions = [
+        p if p.policy == "STATIC_ORDER" else dataclasses.replace(p, cores=p.cores + MANY_CORES)
+        for p in case.point.partitions
+    ]
+    return Case(problem=case.problem, point=dataclasses.replace(case.point, partitions=tuple(partitions)))
+
+
+@pytest.mark.parametrize("engine", [name for name in ENGINES.names() if name != "reference"])
+@pytest.mark.parametrize("chunk", range(N_CHUNKS))
+def test_engine_equals_reference_on_many_cores(engine: str, chunk: int) -> None:
+    compared = 0
+    for seed in range(chunk, N_CASES // 5, N_CHUNKS):
+        case = wide_case(seed)
+        if case is not None:
+            compared += 1
+            assert outcome(engine, case) == outcome("reference", case), f"seed {seed}"
+    assert compared > N_CASES // 5 // N_CHUNKS // 4
 
 
 def test_without_times_the_rest_is_the_same() -> None:

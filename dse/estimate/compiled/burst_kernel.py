@@ -43,6 +43,7 @@ from dse.estimate.compiled.burst_visits import (
     stays,
     visit_ticks,
 )
+from dse.estimate.compiled.eights import least_of_eight
 from dse.estimate.compiled.pointers import int64_pointer, is_linked, is_travelling, uint16_pointer
 
 _inner = njit(error_model="numpy")
@@ -59,13 +60,6 @@ DOUBT = -2
 def is_held(m, p):
     """Return whether it matters when it is known that an actor is not ready: tokens of a turn are not published yet."""
     return is_travelling(m) and m[p + at.UNPUBLISHED] != layout.NONE
-
-
-@_inlined
-def least_of_eight(m, first):
-    """Return the least of eight words."""
-    left = min(min(m[first], m[first + 1]), min(m[first + 2], m[first + 3]))
-    return min(left, min(min(m[first + 4], m[first + 5]), min(m[first + 6], m[first + 7])))
 
 
 @_inner

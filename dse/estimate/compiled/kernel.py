@@ -1,11 +1,11 @@
 """The loop of the compiled engine: ``dse.estimate.semantics`` over one integer array, without the interpreter lock.
 
 Every actor has at most one firing under way, so an actor's next step is the whole event queue of that actor; the list
-of active actors is as long as there are busy cores, and one scan of it makes the steps that are due and finds the next
-time. Tokens on their way to another core are in a list of their own. ``m`` is the memory, laid out as in
-``dse.estimate.compiled.layout``: actors ``a``, buffers ``b``, actions ``x``, transfers ``e``, partitions ``p`` and link
-servers ``s`` are addresses in it. ``f`` are the action ids of all firings. The functions stand in the order of the
-semantics: waiting, arrivals, transfers, links, steps of a firing, ends, starts, the loop.
+of active actors is as long as there are busy cores, and one scan of it (of many, by eight) makes the steps that are due
+and finds the next time. Tokens on their way to another core are in a list of their own. ``m`` is the memory, laid out
+as in ``dse.estimate.compiled.layout``: actors ``a``, buffers ``b``, actions ``x``, transfers ``e``, partitions ``p``
+and link servers ``s`` are addresses in it. ``f`` are the action ids of all firings. The functions stand in the order
+of the semantics: waiting, arrivals, transfers, links, steps of a firing, ends, starts, the loop.
 """
 
 import numpy as np
@@ -13,6 +13,7 @@ from numba import njit
 
 from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled import layout as at
+from dse.estimate.compiled.eights import least_of_eight
 from dse.estimate.compiled.pointers import int64_pointer, is_plain, is_still, uint16_pointer
 
 _inner = njit(error_model="numpy")
@@ -183,6 +184,14 @@ def sample_planned(m, b, launched, now):
         m[at.N_LAUNCHED] += 1
 
 
+@_inlined
+def note_due(m, slot):
+    """Where there are many: note anew when the first of the eight around a slot is due, since a time has changed."""
+    if m[at.MANY] == 1:
+        eight = (slot - m[at.ACTIVE]) >> 3
+        m[m[at.FIRST_OF_EIGHT] + eight] = least_of_eight(m, m[at.ACTIVE] + 8 * eight)
+
+
 @_inner
 def leave(m, a):
     """Let the input tokens of a planned firing leave after the fact: nobody has waited for their room."""
@@ -212,6 +221,7 @@ def lacks_space(m, b, tokens, now):
         return m[b + at.VISIBLE] + tokens > m[b + at.CAPACITY]
     m[reader + at.STAGE] = at.LEAVE
     m[m[reader + at.SLOT]] = m[reader + at.LEAVE_AT]
+    note_due(m, m[reader + at.SLOT])
     return True
 
 
@@ -749,6 +759,7 @@ def step(m, a, now):
         m[due] = at.NEVER
         m[m[at.ENDING_LIST] + m[at.N_ENDING]] = a
         m[at.N_ENDING] += 1
+    note_due(m, due)
 
 
 # Ends -----------------------------------------------------------------------------------------------------------------
@@ -822,6 +833,10 @@ def end_firing(m, f, times, a, now):
     m[slot] = m[last]
     m[slot + to_actors] = moved
     m[moved + at.SLOT] = slot
+    if m[at.MANY] == 1:
+        m[last] = at.NEVER
+        note_due(m, slot)
+        note_due(m, last)
     m[a + at.POSITION] = position + size
     m[a + at.LAST_END] = now
     m[a + at.LAST_ACTION] = action
@@ -1141,6 +1156,7 @@ def start_firing(m, f, times, deviations, p, a, now):  # ways: the hot loop; a c
     m[m[at.ACTIVE_ACTORS] + n] = a
     m[a + at.SLOT] = m[at.ACTIVE] + n
     m[at.N_ACTIVE] = n + 1
+    note_due(m, m[a + at.SLOT])
 
 
 @_inner
@@ -1287,9 +1303,41 @@ def take_limit(m):
 # The loop -------------------------------------------------------------------------------------------------------------
 
 
+@_inner
+def count_cores(m):
+    """See whether those that are due are looked for by eight (``note_due``), and prepare for it."""
+    cores = m[at.BEGIN]
+    for p in range(m[at.PARTITIONS], m[at.PARTITIONS_END], at.PART_FIELDS):
+        cores += m[p + at.CORES]
+    m[at.MANY] = (cores > at.MANY_CORES) & (not linked(m))
+    if m[at.MANY] == 1:
+        for slot in range(m[at.ACTIVE], m[at.ENDING_LIST]):
+            m[slot] = at.NEVER
+
+
+@_inner
+def earliest_of_many(m):
+    """As ``earliest``, by eight."""
+    first, due, eight, only = m[at.FIRST_OF_EIGHT], at.NEVER, 0, 1
+    for i in range((m[at.N_ACTIVE] + 7) >> 3):
+        time = m[first + i]
+        only = 0 if time == due else only
+        if time < due:
+            due, eight, only = time, i, 1
+    slot, number, n_due = m[at.ACTIVE] + 8 * eight, 0, 0
+    for i in range(7, -1, -1):
+        number = i if m[slot + i] == due else number
+        n_due += m[slot + i] == due
+    m[at.SLOT_NUMBER] = 8 * eight + number
+    m[at.ONLY] = only & (n_due == 1)
+    return min(due, next_arrival(m)) if arriving(m) else due
+
+
 @_inlined
 def earliest(m):
     """Return when the next step of an active actor or the next arrival is due, and note whose step is the next."""
+    if m[at.MANY] == 1 and m[at.N_ACTIVE] > 0:
+        return earliest_of_many(m)
     first, n = m[at.ACTIVE], m[at.N_ACTIVE]
     due, number, only = at.NEVER, 0, 1
     for i in range(n):
@@ -1300,6 +1348,17 @@ def earliest(m):
     m[at.SLOT_NUMBER] = number
     m[at.ONLY] = only
     return min(due, next_arrival(m)) if arriving(m) else due
+
+
+@_inner
+def step_many(m, now):
+    """Make all steps that are due, in the order of their slots, by eight."""
+    first, actors, eights = m[at.ACTIVE], m[at.ACTIVE_ACTORS], m[at.FIRST_OF_EIGHT]
+    for eight in range((m[at.N_ACTIVE] + 7) >> 3):
+        if m[eights + eight] == now:
+            for i in range(8 * eight, 8 * eight + 8):
+                if m[first + i] == now:
+                    step(m, m[actors + i], now)
 
 
 @_inlined
@@ -1315,6 +1374,9 @@ def make_transfers(m, now):
     begin, end = m[at.SLOT_NUMBER], m[at.SLOT_NUMBER] + 1
     if m[at.ONLY] == 0 or linked(m):
         begin, end = 0, m[at.N_ACTIVE]
+        if m[at.MANY] == 1:
+            step_many(m, now)
+            end = 0
     for i in range(begin, end):
         if m[first + i] == now:
             step(m, m[actors + i], now)
@@ -1366,6 +1428,7 @@ def last_end(m):
 def run(m, f, times, deviations):  # ways: the hot loop; one case for each phase and each way to end
     """Run until nothing is due any more; return the time of the last event."""
     settle(m)
+    count_cores(m)
     now = m[at.BEGIN]
     if m[at.LIMIT] != at.NEVER:
         take_limit(m)

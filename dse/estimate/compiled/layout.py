@@ -79,7 +79,13 @@ WAKE_TICKS: Final = 44
 GOES_ON: Final = 45
 """1: the firing that starts belongs to the visit that goes on in its partition."""
 GLANCE_TICKS: Final = 46
-HEAD_FIELDS: Final = 47
+FIRST_OF_EIGHT: Final = 47
+"""Where ``MANY``: the list of when the first of eight slots of ``ACTIVE`` is due."""
+MANY: Final = 48
+"""1: more than ``MANY_CORES`` cores, and no links: actors that are due are looked for by eight."""
+HEAD_FIELDS: Final = 49
+
+MANY_CORES: Final = 32
 
 # What a record holds of each firing, beside its start and end; those of a block have the same.
 RECORDED_SCHEDULED: Final = 0

@@ -108,7 +108,8 @@ def pack_problem(tables: ProblemTables) -> Packed:
     blocks = layout.take(len(tables.block_ticks))
     pending = layout.take(n_actors, max([1, *(int(count.max(initial=0)) for count in counts)]))
     neighbours = [layout.take(len(buffers)), layout.take(len(buffers))]
-    sizes_of_lists = (n_actors, n_actors, n_actors, len(buffers), n_actors, 2 * len(buffers), n_actors)
+    eights = -(-n_actors // 8)
+    sizes_of_lists = (8 * eights, n_actors, n_actors, len(buffers), n_actors, 2 * len(buffers), n_actors, eights)
     lists = [layout.take(max(1, n)) for n in sizes_of_lists]
     memory = np.zeros(layout.end, dtype=np.int64)
     action_actor = np.repeat(np.arange(n_actors), np.diff(tables.action_base))
@@ -200,7 +201,7 @@ def _fill_head(packed: Packed, lists: list[Region]) -> None:
     head[at.READ_COSTS], head[at.READ_COSTS_WIDTH] = packed.read_costs.first, packed.read_costs.width
     head[at.WRITE_COSTS], head[at.WRITE_COSTS_WIDTH] = packed.write_costs.first, packed.write_costs.width
     fields: tuple[int, ...] = (at.ACTIVE, at.ENDING_LIST, at.LOOKING_LIST, at.LAUNCHED_LIST, at.ACTIVE_ACTORS)
-    fields += (at.ARRIVING_LIST, at.ENDED_LIST)
+    fields += (at.ARRIVING_LIST, at.ENDED_LIST, at.FIRST_OF_EIGHT)
     for field, region in zip(fields, lists, strict=True):
         head[field] = region.first
 

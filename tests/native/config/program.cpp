@@ -44,6 +44,27 @@ class Loner final : public dse::Actor {
   std::int64_t count_ = 0;
 };
 
+/// An actor without ports whose only guard is false.
+class Starved final : public dse::Actor {
+ public:
+  explicit Starved(const dse::Wires& wires) : Actor(wires) {}
+  void start() override {}
+  void run(std::int64_t) override {
+    dse::Visit<Ports, dse::WideId> visit(*this, ports_);
+    visit.outcome = dse::Condition::waits;
+  }
+  void explain(std::vector<dse::Wait>& waits) override {
+    waits.push_back({.action = 0, .kind = dse::WaitKind::guard});
+  }
+
+ private:
+  struct Ports {
+    template <class Do>
+    void each(Do&&) {}
+  };
+  Ports ports_;
+};
+
 struct Nothing {
   static void act(dse::Actor&, std::int64_t) {}
 };
@@ -115,6 +136,11 @@ constexpr dse::ActorInfo loner[] = {
 template <class Deed>
 constexpr dse::NetworkInfo network = {"lonely", loner<Deed>, {}};
 
+dse::Actor* make_starved(const dse::Wires& wires) { return new Starved(wires); }
+constexpr dse::ActorInfo starving[] = {
+    {"hollow", "Starved", &make_starved, actions, {}, {}, sites, owners, {}, 0, false}};
+constexpr dse::NetworkInfo starved = {"starved", starving, {}};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -127,7 +153,8 @@ int main(int argc, char** argv) {
       {"fan", &fan::network<false>},     {"idle", &fan::network<true>},    {"wide", &network<Nothing>},
       {"segfault", &network<Segfault>},  {"abort", &network<Abort>},       {"overflow", &network<Overflow>},
       {"hungry", &network<Hungry>},      {"divide", &network<Divide>},     {"stray", &network<Stray>},
-      {"refuse", &network<Refuse>},      {"print", &network<Print>}};
+      {"refuse", &network<Refuse>},      {"print", &network<Print>},
+      {"starved", &starved}};
   const auto found = networks.find(argc > 1 ? argv[1] : "");
   return found == networks.end() ? 99 : dse::main(argc - 1, argv + 1, *found->second);
 }

@@ -58,6 +58,13 @@ def run(program: Path, *arguments: str, folder: Path | None = None) -> "subproce
         ("fan --max-firings 1000", 0, "1000 firings; the firing budget is spent\n342 tokens were left in FIFOs:\n"),
         ("fan -s8", 0, "48359 firings; no actor can fire any more\n"),
         ("fan --quiet", 0, ""),
+        (
+            "starved",
+            0,
+            "0 firings; no actor can fire any more\nwarning: nothing fired: this is what the actors wait for\n",
+        ),
+        ("starved --why", 0, "wait for\n  hollow: the guard of act is false\n"),
+        ("starved --quiet", 0, ""),
         ("idle --idle-firings=100", 0, "actors fire, but no token moves\n"),
         ("fan -s 8 --why", 0, "\n  split: pair waits for 2 tokens on In, has 1\n  split: the guard of one is false\n"),
         ("fan --tolerence 5", 2, "error: there is no option '--tolerence'\n  = did you mean '--tolerance'?\n"),

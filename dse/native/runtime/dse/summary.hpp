@@ -63,6 +63,7 @@ class Summary {
     if (!quiet) {
       warnings();
       ended();
+      idle();
     }
     if (result_.exit_code != 0) {
       say("the program ended with exit code " + std::to_string(result_.exit_code));
@@ -70,7 +71,7 @@ class Summary {
     compared();
     if (!quiet) {
       left(why);
-      if (why || result_.deadlock) {
+      if ((why && !nothing_fired()) || result_.deadlock) {
         waits();
       }
     }
@@ -109,6 +110,21 @@ class Summary {
       if (std::find(told.begin(), told.end(), path) == told.end()) {
         told.push_back(path);
         say("wrote " + path);
+      }
+    }
+  }
+
+  /// Return whether no actor fired though the program did not end by itself.
+  bool nothing_fired() const {
+    return result_.n_firings == 0 && result_.exit_code == 0 && result_.why == Why::quiescent;
+  }
+
+  /// Warn where nothing fired, which nobody wants, with the reasons.
+  void idle() {
+    if (nothing_fired()) {
+      say(std::string("warning: nothing fired") + (result_.waits.empty() ? "" : ": this is what the actors wait for"));
+      if (!result_.deadlock) {  // else they are told with it
+        waits();
       }
     }
   }
