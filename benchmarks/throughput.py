@@ -65,7 +65,7 @@ def main() -> None:
         try:
             row = analysed(str(path))
         except DseError as error:
-            print(f"{path.stem:<34}left out: {error.diagnostics[0].message[:70]}")
+            print(f"{path.stem:<34}left out: {error.first_error.message[:70]}")
             continue
         said, agrees = beside(row)
         compared, agreed = compared + (said != ""), agreed + agrees

@@ -118,7 +118,7 @@ def row_of(path: Path, root: Path, firings: int, build: BuildOptions) -> Row:
     try:
         network = load_network(str(path)).network
     except DseError as error:
-        return Row(path=name, ended=f"does not load: {error.diagnostics[0].message}")
+        return Row(path=name, ended=f"does not load: {error.first_error.message}")
     row = Row(path=name, actors=len(network.instances), timed=_dependence(network))
     options = RunOptions(input=str(input_of(name, root)), output="out.yuv", max_firings=firings, hash_channels=True)
     with tempfile.TemporaryDirectory(prefix="dse-corpora-") as folder:
@@ -141,9 +141,9 @@ def _both(row: Row, network: Network, options: RunOptions, build: BuildOptions, 
     try:
         of = built(network, build)
     except NoNativeForm as reason:
-        return replace(row, equal=f"no C++ form: {reason.diagnostics[0].message}")
+        return replace(row, equal=f"no C++ form: {reason.first_error.message}")
     except DseError as error:
-        return replace(row, equal=f"not built: {error.diagnostics[0].message}")
+        return replace(row, equal=f"not built: {error.first_error.message}")
     compare = _compared_on_threads if "thread" in build.sanitize else _compared
     return compare(row, of, options, python, places)
 

@@ -357,7 +357,7 @@ def _each(wanted: Sequence[Experiment], settings: Settings, stage: Callable[[str
 
 
 def _reason(error: DseError) -> str:
-    found = error.diagnostics[0]
+    found = error.first_error
     return f"{found.message}; {found.expected}" if found.expected else found.message
 
 

@@ -36,6 +36,11 @@ class DseError(Exception):
         super().__init__(message)
         self.diagnostics: tuple[Diagnostic, ...] = (Diagnostic(message=message, span=span, expected=expected),)
 
+    @property
+    def first_error(self) -> Diagnostic:
+        """What to tell where there is room for one thing: warnings that came before it are no reason."""
+        return next((d for d in self.diagnostics if d.severity == "error"), self.diagnostics[0])
+
     def __str__(self) -> str:
         return "\n".join(map(render, self.diagnostics))
 
@@ -52,6 +57,7 @@ class SourceError(DseError):
         assert gathered, "a SourceError needs at least one diagnostic"
         super().__init__(gathered[0].message)
         self.diagnostics = gathered
+        self.args = (self.first_error.message,)
 
 
 class FormatError(DseError):

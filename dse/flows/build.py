@@ -150,7 +150,7 @@ def _device_build(request: CudaRequest | None) -> tuple[DeviceBuild | None, str,
     try:
         return (*device_build(request), ())
     except BuildError as error:
-        lacking = replace(error.diagnostics[0], severity="warning")
+        lacking = replace(error.first_error, severity="warning")
         return None, "", (replace(lacking, message=f"{lacking.message}: the program has no device code"),)
 
 

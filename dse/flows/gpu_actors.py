@@ -114,7 +114,7 @@ def _reason(network: Network, index: int, wiring: Wiring) -> tuple[str, Span]:
     try:
         unit = actor_unit(actor, wiring, native_forms(actor, {}), name=unit_name(actor, set()))
     except NoNativeForm as error:
-        first = error.diagnostics[0]
+        first = error.first_error
         return first.message, first.span
     found = device_class(unit, _no_lines)
     return found.reason, found.span or NO_SPAN

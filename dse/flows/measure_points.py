@@ -147,7 +147,7 @@ def why_wrong(bench: Bench, order: RunOrder, usual: UsualResults) -> str:
     try:
         result = bench.program.run(replace(order, hashed=True)).result
     except (ExecutionError, DeadlockError, OptionError) as error:
-        return error.diagnostics[0].message
+        return error.first_error.message
     return "" if result == usual.hashed else _WRONG
 
 

@@ -164,7 +164,7 @@ def _require_cores() -> None:
 
 def why_not(error: DseError) -> str:
     """Return in one line why nothing was measured, and what would help."""
-    found = error.diagnostics[0]
+    found = error.first_error
     more = f"; {found.expected}" if found.expected else ""
     line = " ".join(f"not measured: {found.message}{more}".split())
     return line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 3]}..."

@@ -164,7 +164,7 @@ class _Keys:
         try:
             return parse()
         except OptionError as error:
-            self.error(key, error.diagnostics[0].message, error.diagnostics[0].expected)
+            self.error(key, error.first_error.message, error.first_error.expected)
             return None
 
     def error(self, key: str, message: str, expected: str) -> None:

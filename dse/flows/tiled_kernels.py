@@ -252,5 +252,5 @@ def _tiled(kernel: TiledKernel, tile: MeasuredTile, device: str, model: ModelOpt
 
 def _reason(error: DseError) -> str:
     """Return what an error says first, with its line."""
-    first = error.diagnostics[0]
+    first = error.first_error
     return f"{first.message} (line {first.span.line})" if first.span.line else first.message

@@ -62,7 +62,7 @@ def read_text(path: str, expected: str = "") -> str:
     try:
         data = read_bytes(path)
     except DseError as error:
-        raise FormatError(error.diagnostics[0].message, span=file_span(path, 0), expected=expected) from error
+        raise FormatError(error.first_error.message, span=file_span(path, 0), expected=expected) from error
     if b"\0" in data:
         raise FormatError("this is a binary file", span=file_span(path, 0), expected=expected)
     try:

@@ -90,7 +90,7 @@ def read_scaling_model(path: str) -> ScalingModel:
             f"this is no scaling model: {what[:120]}", span=file_span(path, 0), expected=_WANTED
         ) from cause
     except DseError as error:
-        raise FormatError(error.diagnostics[0].message, span=file_span(path, 0), expected=_WANTED) from error
+        raise FormatError(error.first_error.message, span=file_span(path, 0), expected=_WANTED) from error
 
 
 def _model(document: dict[str, Any]) -> ScalingModel:

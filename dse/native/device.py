@@ -28,7 +28,7 @@ def device_class(unit: ActorUnit, source: Callable[[str], Sequence[str]]) -> Dev
     try:
         found = actor_unit(unit.actor, unit.wiring, {}, name=unit.name, source=source, target=GPU)
     except NoNativeForm as error:
-        first = error.diagnostics[0]
+        first = error.first_error
         return DeviceClass(unit=None, reason=first.message, span=first.span)
     assert found.sites == unit.sites, "places have one number on both sides"
     assert found.loops == unit.loops, "counters have one number on both sides"

@@ -184,7 +184,7 @@ class Scheduler:
         except (InputRefused, ProgramExit):
             raise
         except ExecutionError as error:
-            raise self._placed(actor, error, error.diagnostics[0].message) from error
+            raise self._placed(actor, error, error.first_error.message) from error
         except MemoryError as fault:
             self.wall.lift()
             message, expected = out_of_memory(self.wall, self.n_firings)
@@ -209,7 +209,7 @@ class Scheduler:
         """Return the error that says where in the program a fault happened."""
         where, span = self._place(actor, fault)
         if isinstance(fault, ExecutionError):
-            expected = fault.diagnostics[0].expected
+            expected = fault.first_error.expected
         return ExecutionError(f"{where}: {message}", span=span, expected=expected)
 
     def _place(self, actor: RunningActor, fault: BaseException) -> tuple[str, Span]:

@@ -135,7 +135,7 @@ def explore(found: Followed, topology: Topology, platform: Platform) -> dict[str
 
 def error(cause: DseError) -> dict[str, object]:
     """Return an error: what is wrong, and what to do."""
-    found = cause.diagnostics[0]
+    found = cause.first_error
     return {"type": "error", "message": shown_message(found.message), "expected": shown_message(found.expected)}
 
 

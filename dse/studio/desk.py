@@ -86,7 +86,7 @@ class Desk:
             self._check(self.session.design)
         except DseError as error:
             raise FormatError(
-                f"the journal '{journal.path}' does not lead to a design: {error.diagnostics[0].message}",
+                f"the journal '{journal.path}' does not lead to a design: {error.first_error.message}",
                 expected="remove it to begin anew",
             ) from error
         self._ask()

@@ -105,7 +105,7 @@ def _changes(path: Path, lines: Sequence[Mapping[str, Any]], topology: Topology)
         try:
             message = message_of(entries, topology)
         except DseError as error:
-            raise _damaged(path, number, error.diagnostics[0].message) from error
+            raise _damaged(path, number, error.first_error.message) from error
         if not is_change(message):
             raise _damaged(path, number, f"'{entries.get('type')}' is no change")
         found.append(message)  # type: ignore[arg-type]  # no command: it was looked at just now

@@ -99,7 +99,7 @@ class SearchFromHere:
         except (_Stopped, EstimateStopped):
             self._tell(replace(self.found, state="stopped"))
         except DseError as error:
-            first = error.diagnostics[0]
+            first = error.first_error
             message = f"{first.message}; {first.expected}" if first.expected else first.message
             self._tell(replace(self.found, state="failed", message=message))
 

@@ -75,7 +75,7 @@ def body_of(actor: Actor, action: Action, rounds: Rounds | None = None) -> Body:
     try:
         flat = cost_view(actor, action)
     except ModelNotApplicable as error:
-        return Body(actor=actor, action=action, pieces=(), flat=None, why_not=error.diagnostics[0].message)
+        return Body(actor=actor, action=action, pieces=(), flat=None, why_not=error.first_error.message)
     if rounds:
         flat = replace(flat, statements=tuple(_as_in_the_run(s, rounds, frozenset()) for s in flat.statements))
     flat = replace(flat, statements=tuple(_without_empty_loops(flat.statements)))
@@ -176,7 +176,7 @@ class _Cutter:
         try:
             parallel = parallelise(kernel)
         except ModelNotApplicable as error:  # with the stand-in of what ends it, it never runs
-            yield _alone([loop], times, around, error.diagnostics[0].message)
+            yield _alone([loop], times, around, error.first_error.message)
             return
         if parallel.parallel and not parallel.dependences:
             rounds = times * math.prod(_trips(outer) or 0 for outer in around)

@@ -224,7 +224,7 @@ class FiringModel:
             features = self._features(piece.kernel)
             cycles = self._shared(features)
         except DseError as error:
-            return replace(by_one, reason=error.diagnostics[0].message)
+            return replace(by_one, reason=error.first_error.message)
         threads = min(features.threads, self.shape.blocks * self.shape.threads)
         if cycles >= alone:
             return replace(by_one, reason=f"line {line}: {threads} threads would take longer")
@@ -320,7 +320,7 @@ class FiringModel:
             self._shared(features)  # whatever is wrong shows now
             return features, assumed
         except DseError as error:
-            return error.diagnostics[0].message, ()
+            return error.first_error.message, ()
 
 
 def _assumed_rounds(counts: OperationCounts) -> tuple[str, ...]:

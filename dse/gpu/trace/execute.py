@@ -170,7 +170,7 @@ def execute_briefly(
     try:
         return execute(plan, block, machine, batches=batches, max_steps=steps, compiled=False, slots=slots)
     except ModelNotApplicable as error:
-        if not (compilable and "does not end" in error.diagnostics[0].message):
+        if not (compilable and "does not end" in error.first_error.message):
             raise
     return execute(plan, block, machine, batches=batches, max_steps=BRIEF_STEPS, slots=slots)
 
@@ -202,7 +202,7 @@ def _may_differ(error: ModelNotApplicable, *, all_steps: bool) -> bool:
 
     ``all_steps``: Python had as many.
     """
-    message = error.diagnostics[0].message
+    message = error.first_error.message
     if "does not end within" in message:
         return not all_steps
     return "more than 64 bits" in message or "what is no number" in message

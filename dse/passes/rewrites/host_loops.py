@@ -156,7 +156,7 @@ def _threads(kernel: Kernel, names: tuple[str, ...], meets: Meets) -> tuple[Kern
     try:
         found = parallelise(kernel, wanted)
     except ModelNotApplicable as error:
-        return None, error.diagnostics[0].message
+        return None, error.first_error.message
     except OptionError as error:
         if wanted:
             return None, "the loops that are named stand below"

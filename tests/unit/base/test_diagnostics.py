@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dse.base.diagnostics import render, render_all
-from dse.base.errors import Diagnostic
+from dse.base.errors import Diagnostic, DseError, SourceError
 from dse.base.source import Span
 
 
@@ -53,3 +53,11 @@ def test_what_a_file_has_often_is_told_once_with_its_lines() -> None:
 
 def test_what_a_file_has_a_few_times_is_told_each_time() -> None:
     assert render_all(at("f", *range(5))) == [render(one) for one in at("f", *range(5))]
+
+
+def test_a_warning_that_comes_first_is_no_reason() -> None:
+    warning, error = Diagnostic(message="not connected", severity="warning"), Diagnostic(message="not found")
+    found = SourceError([warning, error, Diagnostic(message="not read")])
+    assert found.first_error is error
+    assert (found.args, str(found).split("\n")[0]) == (("not found",), "warning: not connected")
+    assert DseError("alone", expected="do").first_error == Diagnostic(message="alone", expected="do")
