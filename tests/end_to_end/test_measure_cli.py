@@ -54,6 +54,7 @@ def test_each_firing_may_cost_what_it_cost_then(weights: Path, capsys: pytest.Ca
     assert "dse profile NETWORK.xdf --samples" in capsys.readouterr().err
 
 
+@pytest.mark.skipif(len(usable_cores()) < 2, reason="measuring needs two cores")
 def test_mappings_beside_estimates(weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, timeline = tmp_path / "out", tmp_path / "both.pftrace"
     arguments = ["measure", NETWORK, "--sample", "3", "--runs", "2", "--weights", str(weights), "--out", str(out)]

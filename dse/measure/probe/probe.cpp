@@ -92,18 +92,27 @@ int tell_round_trip(int one, int other) {
   Ball there;
   Ball back;
   Gate gate;
-  bool pinned = true;
+  bool here = false;
+  bool pinned = false;
   std::thread answering([&] {
     pinned = dse::pin_to(other);
     gate.meet();
+    if (!pinned || !here) {
+      return;  // two threads that share a core would take a time slice for each throw
+    }
     for (std::uint64_t k = 1; k <= rounds * blocks; ++k) {
       while (there.throws.load(std::memory_order_acquire) != k) {
       }
       back.throws.store(k, std::memory_order_release);
     }
   });
-  const bool here = dse::pin_to(one);
+  here = dse::pin_to(one);
   gate.meet();
+  if (!pinned || !here) {
+    answering.join();
+    std::fprintf(stderr, "error: a thread cannot be bound to core %d or %d\n", one, other);
+    return 1;
+  }
   double best_ns = std::numeric_limits<double>::max();
   std::uint64_t k = 0;
   for (int block = 0; block != blocks; ++block) {
@@ -116,10 +125,6 @@ int tell_round_trip(int one, int other) {
     best_ns = std::min(best_ns, static_cast<double>(dse::nanoseconds_now() - start) / rounds);
   }
   answering.join();
-  if (!pinned || !here) {
-    std::fprintf(stderr, "error: a thread cannot be bound to core %d or %d\n", one, other);
-    return 1;
-  }
   std::printf("{\"cores\": [%d, %d], \"round_trip_ns\": %.1f}\n", one, other, best_ns);
   return 0;
 }

@@ -78,6 +78,7 @@ def test_what_is_measured_calls_no_python(
     more: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("dse.flows.measure.usable_cores", lambda: (0, 1))
     path = network(tmp_path, BOUND)
     assert main([more[0], path, *more[1:], "--native", "S.turned=operator:neg"]) == 2
     assert "cannot call a native that is bound to Python" in capsys.readouterr().err

@@ -209,6 +209,7 @@ def test_mappings_are_read_before_anything_is_built(tmp_path: Path, monkeypatch:
         pytest.fail("something is built")
 
     monkeypatch.setattr("dse.flows.measure.open_bench", build)
+    monkeypatch.setattr("dse.flows.measure.usable_cores", lambda: (0, 1))
     network = str(Path(__file__).parents[3] / "actors" / "pingpong" / "pingpong.xdf")
     with pytest.raises(FormatError, match="nobody"):
         measure_mappings(replace(OPTIONS, program=network, sample=None, mappings=("P0:nobody P1:*",)))
@@ -303,7 +304,10 @@ def test_a_machine_that_is_busy_is_told(tmp_path: Path, monkeypatch: pytest.Monk
     assert "the load was 3.00 at the start: others use the cores" in measured.warnings
 
 
-def test_what_is_wrong_with_options_is_said_before_anything_runs(tmp_path: Path) -> None:
+def test_what_is_wrong_with_options_is_said_before_anything_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dse.flows.measure.usable_cores", lambda: (0, 1))
     bench = made_up_bench(tmp_path)
     (tmp_path / "broken.xcf").write_text("<configuration>")
     options = replace(OPTIONS, sample=None, mappings=(str(tmp_path / "broken.xcf"),))
