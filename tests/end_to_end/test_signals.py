@@ -12,6 +12,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -351,10 +352,12 @@ def quick(out: Path, *more: str) -> list[str]:
 
 @pytest.fixture
 def heard() -> Iterator[None]:
-    """A shell has its background jobs ignore interrupts."""
-    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """A shell has its background jobs ignore interrupts, and nohup the end of the terminal."""
+    defaults: dict[int, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    former = {number: signal.signal(number, handler) for number, handler in defaults.items()}
     yield
-    signal.signal(signal.SIGINT, former)
+    for number, handler in former.items():
+        signal.signal(number, handler)
 
 
 @pytest.mark.usefixtures("heard")
