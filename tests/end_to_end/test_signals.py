@@ -152,13 +152,18 @@ def in_a_text(number: int) -> None:
     exec(f"import os; os.kill(os.getpid(), {number})", {"__name__": "made"})
 
 
+def in_a_text_without_a_name(number: int) -> None:
+    """As compilers and makers of classes execute theirs."""
+    exec(f"import os; os.kill(os.getpid(), {number})", {})
+
+
 def in_an_import(number: int) -> None:
     sys.modules.pop("interrupted_module", None)
     importlib.import_module("interrupted_module")
 
 
 @pytest.mark.usefixtures("heard")
-@pytest.mark.parametrize("place", [in_a_destructor, in_a_callback, in_a_text, in_an_import])
+@pytest.mark.parametrize("place", [in_a_destructor, in_a_callback, in_a_text, in_a_text_without_a_name, in_an_import])
 @pytest.mark.parametrize(("how", "raised"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGHUP, Terminated)])
 def test_a_signal_where_its_exception_would_be_lost_comes_a_moment_later(
     place: Callable[[int], None],
