@@ -194,7 +194,8 @@ def _loses(frame: FrameType | None) -> bool:
 def _is_executed_text(frame: FrameType) -> bool:
     """Return whether a frame is of a text that is executed, other than that of ``python -c``."""
     code = frame.f_code
-    return (code.co_filename, code.co_name) == ("<string>", "<module>") and frame.f_globals["__name__"] != "__main__"
+    name = frame.f_globals.get("__name__")  # none where the text was given globals of its own
+    return (code.co_filename, code.co_name) == ("<string>", "<module>") and name != "__main__"
 
 
 def _say(text: str) -> None:

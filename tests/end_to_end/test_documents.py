@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from dse.base.cores import usable_cores
 from dse.base.errors import BuildError
 from dse.cli.main import build_parser, main
 from dse.native.toolchain import Compiler, find_compiler
@@ -149,6 +150,7 @@ def test_document(document: Path, tmp_path: Path, request: pytest.FixtureRequest
 
 @pytest.mark.slow
 @pytest.mark.skipif("DSE_MEASURED_PAGES" not in os.environ, reason="DSE_MEASURED_PAGES=1 builds and measures")
+@pytest.mark.skipif(len(usable_cores()) < 2, reason="measuring needs two cores")
 @pytest.mark.parametrize("document", MEASURED, ids=map(name_of, MEASURED))
 def test_document_with_measurements(document: Path, tmp_path: Path, native_compiler: Compiler) -> None:
     follow_all(document, tmp_path, measured=True)

@@ -12,6 +12,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -151,13 +152,18 @@ def in_a_text(number: int) -> None:
     exec(f"import os; os.kill(os.getpid(), {number})", {"__name__": "made"})
 
 
+def in_a_text_without_a_name(number: int) -> None:
+    """As compilers and makers of classes execute theirs."""
+    exec(f"import os; os.kill(os.getpid(), {number})", {})
+
+
 def in_an_import(number: int) -> None:
     sys.modules.pop("interrupted_module", None)
     importlib.import_module("interrupted_module")
 
 
 @pytest.mark.usefixtures("heard")
-@pytest.mark.parametrize("place", [in_a_destructor, in_a_callback, in_a_text, in_an_import])
+@pytest.mark.parametrize("place", [in_a_destructor, in_a_callback, in_a_text, in_a_text_without_a_name, in_an_import])
 @pytest.mark.parametrize(("how", "raised"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGHUP, Terminated)])
 def test_a_signal_where_its_exception_would_be_lost_comes_a_moment_later(
     place: Callable[[int], None],
@@ -351,10 +357,12 @@ def quick(out: Path, *more: str) -> list[str]:
 
 @pytest.fixture
 def heard() -> Iterator[None]:
-    """A shell has its background jobs ignore interrupts."""
-    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """A shell has its background jobs ignore interrupts, and nohup the end of the terminal."""
+    defaults: dict[int, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    former = {number: signal.signal(number, handler) for number, handler in defaults.items()}
     yield
-    signal.signal(signal.SIGINT, former)
+    for number, handler in former.items():
+        signal.signal(number, handler)
 
 
 @pytest.mark.usefixtures("heard")
