@@ -134,6 +134,9 @@ def _run_verb(args: argparse.Namespace) -> int:
     except MemoryError:
         print("error: there is not enough memory for this\n  = give smaller sizes, or a shorter trace", file=sys.stderr)
         return 1
+    except SystemExit as leaving:
+        _print_exit(leaving)
+        return 1
     return code
 
 
@@ -143,6 +146,18 @@ def _hint_at_example(arguments: list[str]) -> None:
 
     for name in dict.fromkeys(filter(None, map(example_of, arguments))):
         print(f"  = `dse example {name}` copies it here: it comes with dse", file=sys.stderr)
+
+
+def _print_exit(leaving: SystemExit) -> None:
+    """Say what would have ended this process: a native or a module of the user, if it is not wrong usage of a verb."""
+    from traceback import extract_tb  # imported late: --help must not pay for it
+
+    place = extract_tb(leaving.__traceback__)[-1]
+    if place.filename == argparse.__file__:
+        raise leaving
+    notes = "".join(f"; {note}" for note in getattr(leaving, "__notes__", ()))  # where a run was
+    print(f"{place.filename}:{place.lineno}: error: this ends the program, with {leaving.code}{notes}", file=sys.stderr)
+    print("  = what dse calls returns or raises an error: the exit code of dse says how it ended", file=sys.stderr)
 
 
 def _print_refusal(error: OSError) -> None:

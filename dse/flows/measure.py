@@ -168,14 +168,14 @@ def _check(options: MeasureOptions) -> None:
     for name, value in (("--top", options.top), ("--sample", options.sample), ("--runs", options.settings.rounds)):
         if value is not None and value < 1:
             raise OptionError(f"{name} {value} measures nothing", expected="1 or more")
+    _check_gpu(options)
+    check_settings(options.profile)
+    ENGINES.load(options.engine)
     if len(usable_cores()) < 2:
         raise OptionError(
             "one core is all that dse may use here: there is one mapping, and nothing tells the state of the machine",
             expected="measure where two cores or more are allowed (nproc says how many are)",
         )
-    _check_gpu(options)
-    check_settings(options.profile)
-    ENGINES.load(options.engine)
 
 
 def _check_gpu(options: MeasureOptions) -> None:

@@ -817,15 +817,8 @@ def take_waits(m, p, a, now):
 
 
 @_inlined
-def end_firing(m, f, times, a, now):
-    """The firing is over: the core is free, the actor waits for its next one."""
-    p = m[a + at.PARTITION]
-    if m[at.LIMIT] != at.NEVER and m[p + at.CORES] == 1 and not is_planned(m, m[a + at.COLUMN]):
-        take_waits(m, p, a, now)
-    position, size = m[a + at.POSITION], of_size(m, a, 1)
-    action = np.int64(f[position])
-    for i in range(position, position + size if timed(m) else position):
-        times[m[at.N_TIMES] + i] = now
+def leave_slot(m, a):
+    """Take an actor from the list of the active ones; the last one of it gets its slot."""
     m[at.N_ACTIVE] -= 1
     slot, last = m[a + at.SLOT], m[at.ACTIVE] + m[at.N_ACTIVE]
     to_actors = m[at.ACTIVE_ACTORS] - m[at.ACTIVE]
@@ -837,6 +830,19 @@ def end_firing(m, f, times, a, now):
         m[last] = at.NEVER
         note_due(m, slot)
         note_due(m, last)
+
+
+@_inlined
+def end_firing(m, f, times, a, now):
+    """The firing is over: the core is free, the actor waits for its next one."""
+    p = m[a + at.PARTITION]
+    if m[at.LIMIT] != at.NEVER and m[p + at.CORES] == 1 and not is_planned(m, m[a + at.COLUMN]):
+        take_waits(m, p, a, now)
+    position, size = m[a + at.POSITION], of_size(m, a, 1)
+    action = np.int64(f[position])
+    for i in range(position, position + size if timed(m) else position):
+        times[m[at.N_TIMES] + i] = now
+    leave_slot(m, a)
     m[a + at.POSITION] = position + size
     m[a + at.LAST_END] = now
     m[a + at.LAST_ACTION] = action
@@ -1362,14 +1368,8 @@ def step_many(m, now):
 
 
 @_inlined
-def make_transfers(m, now):
-    """Phase TRANSFERS: make the arrivals and steps that are due."""
-    if arriving(m):
-        make_arrivals(m, now)
-    if linked(m):
-        for s in range(m[at.LINKS], m[at.LINKS_END], at.LINK_FIELDS):
-            if m[s + at.CLIENT_END] == now:
-                served(m, s, now)
+def make_steps(m, now):
+    """Make all steps that are due, in the order of their slots."""
     first, actors = m[at.ACTIVE], m[at.ACTIVE_ACTORS]
     begin, end = m[at.SLOT_NUMBER], m[at.SLOT_NUMBER] + 1
     if m[at.ONLY] == 0 or linked(m):
@@ -1380,6 +1380,18 @@ def make_transfers(m, now):
     for i in range(begin, end):
         if m[first + i] == now:
             step(m, m[actors + i], now)
+
+
+@_inlined
+def make_transfers(m, now):
+    """Phase TRANSFERS: make the arrivals and steps that are due."""
+    if arriving(m):
+        make_arrivals(m, now)
+    if linked(m):
+        for s in range(m[at.LINKS], m[at.LINKS_END], at.LINK_FIELDS):
+            if m[s + at.CLIENT_END] == now:
+                served(m, s, now)
+    make_steps(m, now)
     first = m[at.LAUNCHED_LIST]
     for i in range(first, first + m[at.N_LAUNCHED]):
         sample(m, m[i], now)

@@ -154,10 +154,9 @@ def _bound(key: str, target: str, modules: UserModules) -> NativeFunction:
     try:
         loaded = modules.load(module)
         function = getattr(loaded, attribute, None)
-    except (Exception, SystemExit) as error:  # the code of the user may raise anything
-        reason = f"module '{module}' exits with {error}" if isinstance(error, SystemExit) else error
+    except Exception as error:  # the code of the user may raise anything
         raise OptionError(
-            f"the native '{key}' cannot be bound to '{target}': {reason}",
+            f"the native '{key}' cannot be bound to '{target}': {error}",
             expected=f"MODULE:CALLABLE, MODULE.py in the folder of the network ('{modules.home}'), here, or installed",
         ) from error
     if attribute not in vars(loaded) and function is None:
@@ -174,7 +173,7 @@ def _bound(key: str, target: str, modules: UserModules) -> NativeFunction:
             return function(*arguments)
         except (DseError, ProgramExit, SourceExhausted, MemoryError):
             raise
-        except (Exception, SystemExit) as error:  # it may raise anything; an exit would be the code of dse
+        except Exception as error:  # the code of the user may raise anything
             raise ExecutionError(f"the native '{key}' ({target}) failed: {type(error).__name__}: {error}") from error
 
     return call

@@ -282,3 +282,20 @@ def test_off_a_terminal_a_long_run_says_how_to_end_it(
     now[0] += 1000
     line.show(f"{RUNNING}: 0 firings, 1/s")  # another run has just begun
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def neg(x):\n    sys.exit(3)", "leaving.py:3: error: this ends the program, with 3; the run was in 's'"),
+        ("sys.exit('so')", "leaving.py:2: error: this ends the program, with so\n"),
+    ],
+)
+def test_code_of_the_user_that_exits_is_named(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With 3 it would say that the program deadlocks."""
+    path = network(tmp_path, BOUND)
+    (tmp_path / "leaving.py").write_text(f"import sys\n{text}\n")
+    assert main(["run", path, "--native", "S.turned=leaving:neg"]) == 1
+    assert said in capsys.readouterr().err

@@ -1,7 +1,6 @@
 """Which files a program may open: below the network and on the command line, never the user's others."""
 
 import os
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -238,28 +237,6 @@ def test_a_native_of_the_user_that_fails_is_no_traceback(tmp_path: Path, options
     bound = replace(options, natives=(("A.own", f"{__name__}:boom"),))
     with pytest.raises(ExecutionError, match=r"the native 'A.own' .* failed: RuntimeError: no such thing"):
         run_network(network_of(tmp_path / "net", (text,), "a=A"), bound)
-
-
-def leave(_value: int) -> int:
-    """A native of the user that ends the process, with the code that says deadlock."""
-    sys.exit(3)
-
-
-def test_a_native_of_the_user_that_exits_ends_no_process(tmp_path: Path, options: RunOptions) -> None:
-    text = "actor A () ==> : @native function own(int x) --> int end action ==> do println(own(1)); end end"
-    bound = replace(options, natives=(("A.own", f"{__name__}:leave"),))
-    with pytest.raises(ExecutionError, match=r"the native 'A.own' .* failed: SystemExit: 3"):
-        run_network(network_of(tmp_path / "net", (text,), "a=A"), bound)
-
-
-def test_a_module_of_the_user_that_exits_ends_no_process(tmp_path: Path, options: RunOptions) -> None:
-    text = "actor A () ==> : @native function own(int x) --> int end action ==> do println(own(1)); end end"
-    network = network_of(tmp_path / "net", (text,), "a=A")
-    (tmp_path / "net" / "leaving.py").write_text("import sys\nsys.exit(3)\n")
-    with pytest.raises(
-        OptionError, match=r"the native 'A.own' cannot be bound to 'leaving:own': module 'leaving' exits with 3"
-    ):
-        run_network(network, replace(options, natives=(("A.own", "leaving:own"),)))
 
 
 def nothing(_value: int) -> None:
