@@ -5,6 +5,7 @@ the markup, and marks of writing direction show a text in another order than it 
 """
 
 import json
+import math
 import re
 import unicodedata
 from pathlib import Path
@@ -83,5 +84,21 @@ def name_of_file(path: str) -> str:
 
 
 def json_text(document: Any) -> str:
-    """Return a document as JSON, indented, in printable ASCII: what does not print is an escape sequence."""
-    return json.dumps(document, indent=2).replace("\x7f", "\\u007f")
+    """Return a document as JSON, indented, in printable ASCII: what does not print is an escape sequence.
+
+    A number that JSON does not have (without end, or of nothing) is null.
+    """
+    try:
+        text = json.dumps(document, indent=2, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(document), indent=2)
+    return text.replace("\x7f", "\\u007f")
+
+
+def _finite(document: Any) -> Any:
+    """Return a document with None in the place of every number that is not finite."""
+    if isinstance(document, dict):
+        return {key: _finite(value) for key, value in document.items()}
+    if isinstance(document, list | tuple):
+        return [_finite(value) for value in document]
+    return None if isinstance(document, float) and not math.isfinite(document) else document

@@ -37,7 +37,7 @@ enum class Policy { non_preemptive, round_robin, data_demand_driven, full_parall
 struct Partition {
   std::string name;
   Policy policy = Policy::round_robin;
-  int cores = 1;             // threads; of full_parallel each actor has its own, whatever stands here
+  std::int64_t cores = 1;    // threads; of full_parallel each actor has its own, whatever stands here
   std::vector<int> actors;   // in the order of the search
   std::vector<int> order;    // of static_order: the cyclic list, actors may repeat
   bool on_gpu = false;       // not by threads: by groups of a kernel, one for each actor where it is full_parallel

@@ -201,13 +201,12 @@ class XcfReader {
   }
 
   /// Return the cores of a partition: the project's attribute, or an integer `pe` of the turnus dialect.
-  int cores(const xml::Element& element) {
+  std::int64_t cores(const xml::Element& element) {
     const bool is_own = reader_.attribute(element, own("cores")) != nullptr;
     if (!is_own && !is_count(reader_.text(element, {"pe"}))) {
       return 1;
     }
-    const std::int64_t value = reader_.count(element, is_own ? own("cores") : xml::Key{"pe"}).value_or(1);
-    return static_cast<int>(std::min<std::int64_t>(value, INT32_MAX));  // more than any machine has
+    return reader_.count(element, is_own ? own("cores") : xml::Key{"pe"}).value_or(1);
   }
 
   /// Return whether a text is digits, perhaps behind minus signs.
