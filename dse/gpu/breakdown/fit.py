@@ -24,13 +24,15 @@ def fit(
     columns, names = _columns(terms, knots=knots)
     times = np.array([tile.ms / 1e3 for tile in measured])
     weights = np.sqrt(np.array([tile.repeats for tile in measured], dtype=np.float64))
-    scale = np.linalg.norm(columns, axis=0)
+    norms = np.linalg.norm(columns, axis=0)
+    scale = np.where(norms > 0, norms, 1.0)  # a term that is 0 in every tile, as of a kernel that computes nothing
     design = columns / scale * weights[:, None]
     optimize = import_extra("scipy.optimize", "dse gpu breakdown", extra="gpu")
     found = optimize.nnls(design, times * weights)[0]
     values = found / scale
     fitted = columns @ values
     least, most = _intervals(design, times * weights, found)
+    most = np.where(norms > 0, most, np.inf)  # no tile tells what such a term takes
     shares = np.zeros((len(terms), len(TERMS)))
     for k, (term, _) in enumerate(names):
         shares[:, TERMS.index(term)] += columns[:, k] * values[k]
