@@ -1,6 +1,7 @@
 """The linear performance breakdown of Chapa Martell 2014: its terms by hand, a truth recovered, kernels that run."""
 
-from math import ceil
+from dataclasses import replace
+from math import ceil, inf
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,15 @@ def test_what_misleads_does_not_go_below_zero() -> None:
     terms, measured = synthetic()
     falling = [MeasuredTile(tile=m.tile, local_size=None, ms=100.0 - m.tile) for m in measured]
     assert all(c.value >= 0 for c in fit(terms, falling, "as_printed").coefficients)
+
+
+@pytest.mark.parametrize("knots", [False, True])
+def test_a_term_that_no_tile_has_says_nothing(knots: bool) -> None:
+    terms, measured = synthetic()
+    found = fit([replace(one, put=0.0) for one in terms], measured, "as_printed", knots=knots)
+    put, *_ = found.coefficients
+    assert (put.value, put.least, put.most) == (0.0, 0.0, inf)
+    assert all(part[0] == 0.0 for part in found.parts)
 
 
 def test_repeats_weigh() -> None:
