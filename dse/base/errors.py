@@ -27,6 +27,10 @@ class Diagnostic:
     excerpt: str | None = None
 
 
+def _first_error(diagnostics: tuple[Diagnostic, ...]) -> Diagnostic:
+    return next((d for d in diagnostics if d.severity == "error"), diagnostics[0])
+
+
 class DseError(Exception):
     """Root of all errors that bad input, bad usage or a failing tool can cause; exit code 1 unless overridden."""
 
@@ -39,7 +43,7 @@ class DseError(Exception):
     @property
     def first_error(self) -> Diagnostic:
         """What to tell where there is room for one thing: warnings that came before it are no reason."""
-        return next((d for d in self.diagnostics if d.severity == "error"), self.diagnostics[0])
+        return _first_error(self.diagnostics)
 
     def __str__(self) -> str:
         return "\n".join(map(render, self.diagnostics))
@@ -55,9 +59,8 @@ class SourceError(DseError):
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         gathered = tuple(diagnostics)
         assert gathered, "a SourceError needs at least one diagnostic"
-        super().__init__(gathered[0].message)
+        super().__init__(_first_error(gathered).message)
         self.diagnostics = gathered
-        self.args = (self.first_error.message,)
 
 
 class FormatError(DseError):

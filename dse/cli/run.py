@@ -115,7 +115,7 @@ def _print_findings(report: RunReport, *, quiet: bool, why: bool) -> None:
 
 def _waiting(result: RunResult, *, why: bool) -> list[str]:
     """Return who waits for what, where that is asked for or needed, and not told already."""
-    asked = (why and not _idle(result)) or result.deadlock is not None
+    asked = (why or result.deadlock is not None) and not _nothing_fired(result)
     return [f"  {w}" for w in result.waits] if asked else []
 
 

@@ -71,7 +71,7 @@ class Summary {
     compared();
     if (!quiet) {
       left(why);
-      if ((why && !nothing_fired()) || result_.deadlock) {
+      if ((why || result_.deadlock) && !nothing_fired()) {
         waits();
       }
     }
@@ -123,9 +123,7 @@ class Summary {
   void idle() {
     if (nothing_fired()) {
       say(std::string("warning: nothing fired") + (result_.waits.empty() ? "" : ": this is what the actors wait for"));
-      if (!result_.deadlock) {  // else they are told with it
-        waits();
-      }
+      waits();
     }
   }
 
