@@ -8,7 +8,7 @@ import numpy as np
 from dse.measure.arrival import Waits, arrival_steps, calibrated_arrival, waits_of
 from dse.measure.crossing import Calibration, crossing_costs, entries_of, with_crossings
 from dse.measure.looks import Looks, called, looks_of
-from dse.measure.machine import State
+from dse.measure.machine import RoundTrip, State
 from dse.measure.profiling import CalibrationMapping, Profiler, ProfileRuns
 from dse.model.trace import Topology
 from dse.model.weights import WeightTable
@@ -96,6 +96,11 @@ class Calibrator:
             if self._runs_in(state) == there:
                 break
         return self._runs_in(state) > before
+
+    @property
+    def trips(self) -> tuple[RoundTrip, ...]:
+        """The round trips around all runs that were kept."""
+        return tuple(trip for some in self._found.values() for one in some for trip in one.trips)
 
     def _runs_in(self, state: State) -> int:
         return len(self._found.get(state, ()))

@@ -45,7 +45,7 @@ from dse.frontend.network.elaborate import load_network
 from dse.measure.comparison import Comparison, Prediction, compare
 from dse.measure.counter import CounterFacts
 from dse.measure.doubtful_runs import doubts as doubts_of
-from dse.measure.machine import State, machine_moment, unsteady
+from dse.measure.machine import State, machine_moment, uneven_pace, unsteady
 from dse.measure.platform import this_machine
 from dse.measure.profiling import Profiler
 from dse.measure.runs import RunOrder
@@ -302,7 +302,9 @@ class _Journey:
             profiles=profiles,
             skipped=tuple(skipped),
             made=(*pairs, *self._made(len(profiles))),
-            warnings=_distinct(*(p.warnings for _, p in profiles), unsteady(before, after, seconds), doubts),
+            warnings=_distinct(
+                *(p.warnings for _, p in profiles), unsteady(before, after, seconds), uneven_pace(session.trips), doubts
+            ),
             diagnostics=(),
             timelines=timelines,
         )

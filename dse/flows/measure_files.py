@@ -118,7 +118,7 @@ def _group(pair: Pair) -> str:
     return " ".join(words[-2:]) if words[-1] == "tokens" else ""
 
 
-_RUN_HEADINGS = ("round", "candidate", "run_ns", "state", "round_trips_ns", "involuntary_switches", "result")
+_RUN_HEADINGS = ("round", "candidate", "run_ns", "state", "round_trips_ns", "work_ns", "involuntary_switches", "result")
 
 
 def runs_text(measured: Measured) -> str:
@@ -126,10 +126,11 @@ def runs_text(measured: Measured) -> str:
     lines = ["\t".join(_RUN_HEADINGS)]
     for run in measured.session.runs:
         trips = " ".join(f"{trip.before_ns:.0f}/{trip.after_ns:.0f}" for trip in run.trips)
+        work = " ".join("{:.2f},{:.2f}/{:.2f},{:.2f}".format(*trip.work_ns) for trip in run.trips if trip.work_ns)
         name = shown(measured.session.candidates[run.candidate].name)
         switches = "" if run.switches is None else str(run.switches)
         result = "wrong" if run.wrong else "right"
-        cells = (str(run.round), name, str(run.run_ns), run.state or "mixed", trips, switches, result)
+        cells = (str(run.round), name, str(run.run_ns), run.state or "mixed", trips, work, switches, result)
         lines.append("\t".join(cells))
     return "\n".join(lines) + "\n"
 

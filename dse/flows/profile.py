@@ -36,7 +36,7 @@ from dse.measure.crossing_table import (
     line_for,
     table_text,
 )
-from dse.measure.machine import MachineMoment, RoundTrip, State, machine_moment, unsteady
+from dse.measure.machine import MachineMoment, RoundTrip, State, machine_moment, uneven_pace, unsteady
 from dse.measure.platform import this_machine
 from dse.measure.profile import MOST_CLOSURE_ERROR, Closure
 from dse.measure.profile_weights import SIDES, local_weights, transfer_key
@@ -192,9 +192,14 @@ class Profiling:
             owners=self._owners,
             crossings=table_text(self._rows) if self._rows else "",
             moments=self._moments,
-            warnings=(*unsteady(*self._moments, self._seconds), *_doubts(found, self._lost), *self._crowded()),
+            warnings=(*self._unsteady(), *_doubts(found, self._lost), *self._crowded()),
             seconds=self._seconds,
         )
+
+    def _unsteady(self) -> tuple[str, ...]:
+        """Return in words how the machine was not steady."""
+        trips = (*self._found.trips, *self._calibrator.trips)
+        return (*unsteady(*self._moments, self._seconds), *uneven_pace(trips))
 
     def _without_calibration(self, known: Pairs) -> WeightTable:
         """Return weights without calibration runs: by micro-benchmark and round trips, where they were made."""

@@ -12,7 +12,7 @@ from dse.measure.action_costs import ActorCosts
 from dse.measure.arrival import Waits
 from dse.measure.counter import CounterFacts
 from dse.measure.looks import Looks
-from dse.measure.machine import MachineMoment, State, cpu_model, trips_text
+from dse.measure.machine import MachineMoment, State, cpu_model, trips_text, work_text
 from dse.measure.outliers import RULE
 from dse.measure.profiling import ProfileRuns
 from dse.model.trace import Topology, TraceActor
@@ -98,6 +98,8 @@ def _quality(found: ProfileRuns) -> Iterator[tuple[str, str]]:
         yield "involuntary switches", f"{sum(switches) / len(switches):.1f} a run"
     if found.trips:
         yield "round trips", trips_text(found.trips)
+    if work := work_text(found.trips):
+        yield "rounds of work", work
 
 
 def _counted(found: ProfileRuns) -> Iterator[tuple[str, str]]:

@@ -19,11 +19,16 @@ NEAR_NS = 200.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundTrip:
-    """The round trip of a cache line between two cores before and after a run, in nanoseconds."""
+    """The round trip of a cache line between two cores before and after a run, in nanoseconds.
+
+    ``work_ns``: what a round of the same work took the first and the second core before the run, and after it; empty
+    where it was not measured.
+    """
 
     cores: tuple[int, int]
     before_ns: float
     after_ns: float
+    work_ns: tuple[float, ...] = ()
 
 
 def state_of(trips: Sequence[RoundTrip]) -> State | None:
@@ -108,10 +113,41 @@ def _moved_clock(before: MachineMoment, after: MachineMoment) -> list[str]:
     return [f"the clock moved from {b:.0f} to {a:.0f} MHz" for b, a in moved[:1]]
 
 
+_SLOWER = 1.15
+"""A core whose round of work takes so many times its least shares its units with somebody, or its clock is low."""
+_MOST_SLOWER = 0.1
+"""A tenth of the looks may be so: interruptions, a clock that has to rise first."""
+
+
+def uneven_pace(trips: Iterable[RoundTrip]) -> tuple[str, ...]:
+    """Return in words that cores took longer for the same work now and then; empty where that was seldom or never.
+
+    Virtual machines share physical cores without a sign of it in load, stolen time or clock.
+    """
+    of_core: dict[int, list[float]] = {}
+    for trip in trips:
+        for core, work_ns in zip(trip.cores * 2, trip.work_ns, strict=False):
+            of_core.setdefault(core, []).append(work_ns)
+    ratios = sorted(ns / min(looks) for looks in of_core.values() for ns in looks)
+    slower = sum(ratio > _SLOWER for ratio in ratios)
+    if slower <= _MOST_SLOWER * len(ratios):
+        return ()
+    return (
+        f"the same work took the cores up to {ratios[-1]:.1f} times as long, in {slower} of {len(ratios)} looks beside"
+        f" the runs more than {_SLOWER} times: others share them, or their clock moves; times are as uneven",
+    )
+
+
 def cpu_model(proc: Path = Path("/proc")) -> str:
     """Return what the system calls its processor; "unknown" where it does not tell."""
     lines = _text(proc / "cpuinfo").splitlines()
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
+
+
+def work_text(trips: Iterable[RoundTrip]) -> str:
+    """Return the range of rounds of work in words: ``0.95 to 1.84 ns``; empty where none was measured."""
+    values = [ns for trip in trips for ns in trip.work_ns]
+    return f"{min(values):.2f} to {max(values):.2f} ns" if values else ""
 
 
 def trips_text(trips: Iterable[RoundTrip]) -> str:

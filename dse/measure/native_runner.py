@@ -146,7 +146,8 @@ def _trips(machine: dict[str, Any]) -> tuple[RoundTrip, ...]:
         first, second = trip["cores"]
         before, after = float(trip["before_ns"]), float(trip["after_ns"])
         if before > 0 and after > 0:
-            found.append(RoundTrip(cores=(int(first), int(second)), before_ns=before, after_ns=after))
+            work_ns = tuple(map(float, trip.get("work_ns", ())))
+            found.append(RoundTrip(cores=(int(first), int(second)), before_ns=before, after_ns=after, work_ns=work_ns))
     return tuple(found)
 
 

@@ -57,6 +57,11 @@ class Session:
         return found
 
     @property
+    def trips(self) -> tuple[RoundTrip, ...]:
+        """The round trips around all runs."""
+        return tuple(trip for run in self.runs for trip in run.trips)
+
+    @property
     def mixed(self) -> int:
         """Runs that were left out because the state of the machine changed."""
         return sum(run.state is None for run in self.runs)

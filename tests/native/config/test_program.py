@@ -317,7 +317,10 @@ def test_ping_pong(plain: Path, tmp_path: Path) -> None:
     assert [pair["cores"] for pair in alone["pairs"]] == [[core, core]]
     run(plain, "fan", "--ping-pong", f"{core},{core}", "--result", "r", folder=tmp_path)
     machine = json.loads((tmp_path / "r").read_text())["machine"]
-    assert [pair["cores"] for pair in machine["ping_pong"]] == [[core, core]]
+    (pair,) = machine["ping_pong"]
+    assert pair["cores"] == [core, core]
+    assert len(pair["work_ns"]) == 4
+    assert all(0.05 < ns < 1000 for ns in pair["work_ns"]), "ten instructions"
     assert len(machine["threads"]) == 1
 
 

@@ -35,6 +35,7 @@ class MadeUpProgram:
     visits: list[tuple[int, int, int]]
     rng: np.random.Generator
     trip_ns: float = 90.0
+    work_ns: tuple[float, ...] = ()
     counts: bool = True
     orders: list[RunOrder] = field(default_factory=list)
 
@@ -49,7 +50,7 @@ class MadeUpProgram:
             self._write_records(order, owners, lengths)
         if order.trace is not None:
             write_trace(order.trace, self.trace)
-        trip = RoundTrip(cores=(0, 1), before_ns=self.trip_ns, after_ns=self.trip_ns)
+        trip = RoundTrip(cores=(0, 1), before_ns=self.trip_ns, after_ns=self.trip_ns, work_ns=self.work_ns)
         noise = 1 + 0.001 * float(self.rng.normal())
         counts = ProcessorCounts(cycles=round(max(loads)), instructions=2 * round(max(loads))) if self.counts else None
         run_ns = int(max(loads) / 2 * noise)

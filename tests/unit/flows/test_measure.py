@@ -304,6 +304,18 @@ def test_a_machine_that_is_busy_is_told(tmp_path: Path, monkeypatch: pytest.Monk
     assert "the load was 3.00 at the start: others use the cores" in measured.warnings
 
 
+def test_cores_that_others_share_are_told(tmp_path: Path) -> None:
+    bench = made_up_bench(tmp_path, rounds=40)
+    found = profile_on_bench(bench, RunOptions(), ProfileSettings(runs=2, calibrate=1))
+    assert not any("share them" in warning for warning in found.warnings)
+    bench.program.work_ns = (1.0, 1.0, 1.0, 1.9)
+    shared = profile_on_bench(bench, RunOptions(), ProfileSettings(runs=2, calibrate=1))
+    assert any("up to 1.9 times as long, in " in warning for warning in shared.warnings)
+    write_weights_folder(found.table, str(tmp_path / "weights"))
+    measured = compare_on_bench(bench, replace(OPTIONS, weights=(str(tmp_path / "weights"),)), (None,))
+    assert any("up to 1.9 times as long, in " in warning for warning in measured.warnings)
+
+
 def test_what_is_wrong_with_options_is_said_before_anything_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,7 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from dse.measure.machine import MachineMoment, RoundTrip, cpu_model, machine_moment, state_of, trips_text, unsteady
+from dse.measure.machine import (
+    MachineMoment,
+    RoundTrip,
+    cpu_model,
+    machine_moment,
+    state_of,
+    trips_text,
+    uneven_pace,
+    unsteady,
+)
 
 
 def trip(before: float, after: float, cores: tuple[int, int] = (0, 1)) -> RoundTrip:
@@ -54,3 +63,14 @@ def test_what_was_not_steady() -> None:
     assert unsteady(calm, replace(calm, stolen_s=1.02), 0.4) == (), "two steps of the system's clock say nothing"
     (clock,) = unsteady(calm, replace(calm, mhz=(2600.0, 3100.0)), 10.0)
     assert clock == "the clock moved from 2600 to 3100 MHz"
+
+
+def test_cores_that_others_share() -> None:
+    """Each core is compared with itself: the second one is slower anyway."""
+    calm = [replace(trip(90, 90), work_ns=(1.0, 1.3, 1.02, 1.31))] * 9
+    assert uneven_pace([]) == uneven_pace([trip(90, 90)]) == uneven_pace(calm) == ()
+    once = replace(trip(90, 90), work_ns=(1.9, 1.3, 1.0, 1.3))
+    assert uneven_pace([*calm, once]) == (), "an interruption now and then is usual"
+    shared = replace(trip(90, 90, (0, 2)), work_ns=(1.0, 1.0, 1.8, 1.7))
+    (words,) = uneven_pace([*calm, *[shared] * 5])
+    assert words.startswith("the same work took the cores up to 1.8 times as long, in 10 of 56 looks beside the runs ")

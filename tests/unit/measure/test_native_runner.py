@@ -25,7 +25,7 @@ DOCUMENT = {
     "machine": {
         "threads": [{"involuntary_switches": 1}, {"involuntary_switches": 2}],
         "ping_pong": [
-            {"cores": [0, 1], "before_ns": 90.5, "after_ns": 110.0},
+            {"cores": [0, 1], "before_ns": 90.5, "after_ns": 110.0, "work_ns": [1, 1.25, 1.5, 2]},
             {"cores": [0, 2], "before_ns": 0, "after_ns": 0},
         ],
     },
@@ -56,6 +56,7 @@ def test_a_run_is_told(tmp_path: Path) -> None:
     assert record.run_ns == 1234
     assert record.switches == 3
     assert [(t.cores, t.before_ns, t.after_ns) for t in record.trips] == [((0, 1), 90.5, 110.0)]
+    assert [t.work_ns for t in record.trips] == [(1.0, 1.25, 1.5, 2.0)]
     assert record.state == "near"
     asked = (tmp_path / "plain.asked").read_text()
     for words in ("-i in", "--mapping x.xcf", "--pin", "--ping-pong 0,1", "--quiet"):

@@ -1,6 +1,7 @@
 // The bodies of engine.hpp. Exactly one file of a program includes this; it is the same for every network.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -102,8 +103,10 @@ inline void run_parallel(Instances& instances, const RunSetting& setting, device
 inline void run_watched(Instances& instances, const RunSetting& setting, device::Gpu* gpu, RunResult& result) {
   const std::vector<int>& cores = setting.options.ping_pong_cores;
   for (std::size_t k = 0; k + 1 < cores.size(); k += 2) {
-    const double before = PingPongGame::round_trip_ns(cores[k], cores[k + 1]);
-    result.ping_pong.push_back({.first_core = cores[k], .second_core = cores[k + 1], .before_ns = before});
+    const CoreMoment before = PingPongGame::play(cores[k], cores[k + 1]);
+    PingPong pair{.first_core = cores[k], .second_core = cores[k + 1], .before_ns = before.round_trip_ns};
+    std::ranges::copy(before.work_ns, pair.work_ns.begin());
+    result.ping_pong.push_back(pair);
   }
   if (needs_threads(setting.options.mapping)) {
     run_parallel(instances, setting, gpu, result);
@@ -111,7 +114,9 @@ inline void run_watched(Instances& instances, const RunSetting& setting, device:
     run_sequential(instances, setting, result);
   }
   for (PingPong& pair : result.ping_pong) {
-    pair.after_ns = PingPongGame::round_trip_ns(pair.first_core, pair.second_core);
+    const CoreMoment after = PingPongGame::play(pair.first_core, pair.second_core);
+    pair.after_ns = after.round_trip_ns;
+    std::ranges::copy(after.work_ns, pair.work_ns.begin() + 2);
   }
 }
 
@@ -126,7 +131,7 @@ inline void mark_singled(Instances& instances, const RunOptions& options) {
 }
 
 double round_trip_ns(int first_core, int second_core) {
-  return PingPongGame::round_trip_ns(first_core, second_core);
+  return PingPongGame::play(first_core, second_core).round_trip_ns;
 }
 
 RunResult run_network(const NetworkInfo& network, const RunSetting& setting) {

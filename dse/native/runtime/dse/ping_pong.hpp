@@ -1,7 +1,8 @@
-// The distance of two cores: the time that a cache line takes to another core and back.
+// Two cores: the time that a cache line takes from one to the other and back, and how quick each of them is.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <limits>
@@ -10,23 +11,32 @@
 #include "dse/counter.hpp"
 #include "dse/fifo.hpp"
 #include "dse/machine.hpp"
+#include "dse/pace.hpp"
 #include "dse/waiting.hpp"
 
 namespace dse {
 
-/// Two cores throw a number to and fro, each on a line of its own.
+/// What two cores were like at a moment. `round_trip_ns` is 0 where a thread could not be kept on them.
+struct CoreMoment {
+  double round_trip_ns = 0;             // the best of several blocks, within about 2 ms
+  std::array<double, 2> work_ns{0, 0};  // a round of work on each of them, both at work (`work_round_ns`)
+};
+
+/// Two cores throw a number to and fro, each on a line of its own; then each works for itself.
 class PingPongGame {
  public:
-  /// Return the nanoseconds of a round trip between two cores: the best of several blocks, within about 2 ms. The
-  /// calling thread is on the first core meanwhile. Returns 0 where a thread cannot be kept on these cores.
-  static double round_trip_ns(int first_core, int second_core) {
+  /// Return what two cores are like now.
+  static CoreMoment play(int first_core, int second_core) {
     PingPongGame game;
-    std::thread answering([&game, second_core] { game.answer(second_core); });
-    double best = 0;
-    std::thread asking([&game, &best, first_core] { best = game.ask(first_core); });
+    CoreMoment found;
+    std::thread answering([&game, &found, second_core] { found.work_ns[1] = game.answer(second_core); });
+    std::thread asking([&game, &found, first_core] {
+      found.round_trip_ns = game.ask(first_core);
+      found.work_ns[0] = work_round_ns();
+    });
     asking.join();
     answering.join();
-    return best;
+    return found;
   }
 
  private:
@@ -68,7 +78,8 @@ class PingPongGame {
     }
   }
 
-  void answer(int core) {
+  /// Return what a round of work takes, behind the last throw.
+  double answer(int core) {
     ready_.store(pin_to(core) ? 1 : 2, std::memory_order_release);
     std::uint64_t seen = 0;
     for (int spins = 0; seen != last; ++spins) {
@@ -80,6 +91,7 @@ class PingPongGame {
       }
       relent(spins);
     }
+    return work_round_ns();
   }
 
   /// Two threads on one core would else wait for each other for a time slice each.

@@ -197,7 +197,8 @@ class ResultWriter {
     json_.close_list().key("ping_pong").open_list();
     for (const PingPong& pair : result.ping_pong) {
       json_.open_object().key("cores").list(std::vector<int>{pair.first_core, pair.second_core});
-      json_.key("before_ns").value(pair.before_ns).key("after_ns").value(pair.after_ns).close_object();
+      json_.key("before_ns").value(pair.before_ns).key("after_ns").value(pair.after_ns);
+      json_.key("work_ns").list(std::vector<double>(pair.work_ns.begin(), pair.work_ns.end())).close_object();
     }
     json_.close_list().close_object();
   }

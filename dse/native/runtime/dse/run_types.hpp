@@ -133,6 +133,7 @@ struct PingPong {
   int second_core = 0;
   double before_ns = 0;
   double after_ns = 0;
+  std::array<double, 4> work_ns{};  // a round of work on the first and the second core before the run, and after it
 };
 
 /// What the run of a network did. Outer vectors have one entry for each actor, or each connection.
