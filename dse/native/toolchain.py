@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from dse.base.errors import BuildError
+from dse.base.escaping import shown
+from dse.base.numbers import shortened
 
 Family: TypeAlias = Literal["gcc", "clang", "zig"]
 
@@ -120,12 +122,16 @@ def compiler_version(compiler: Compiler) -> CompilerVersion:
     Raises:
         BuildError: it cannot be started, is no C++ compiler, or is too old.
     """
-    macros = call_tool((*compiler.command, "-dM", "-E", "-x", "c++", os.devnull), time_limit_s=_ASKING_SECONDS)
+    asked = ("-dM", "-E", "-x", "c++", os.devnull)
+    macros = call_tool((*compiler.command, *asked), time_limit_s=_ASKING_SECONDS)
     found = dict(re.findall(r"#define (\w+) (\d+)\s", macros.text + "\n"))
     clang, gcc = (found.get(name) for name in _MACROS)
     if macros.code != 0 or (clang is None and gcc is None):
+        said = next(filter(None, map(str.strip, macros.text.splitlines())), "nothing")
         raise BuildError(
-            f"'{compiler.name}' is no C++ compiler that dse knows", expected="g++ or clang++ by --compiler or CXX"
+            f"'{compiler.name}' is no C++ compiler that dse knows: called with '{' '.join(asked)}' it names neither"
+            f" {' nor '.join(_MACROS)}, its code is {macros.code}, and it says: {shown(shortened(said))}",
+            expected="g++ or clang++ by --compiler or CXX",
         )
     family: Family = "gcc" if clang is None else "zig" if compiler.zig else "clang"
     major = int(clang or gcc or 0)

@@ -89,8 +89,11 @@ def test_too_old_or_none_at_all(tools: Path) -> None:
         compiler_version(Compiler(command=("g++",)))
     assert caught.value.diagnostics[0].expected == "gcc 11 or newer, by --compiler or CXX"
     put(tools, "false", "raise SystemExit(1)")
-    with pytest.raises(BuildError, match="'false' is no C\\+\\+ compiler"):
+    with pytest.raises(BuildError, match=r"'false' is no C\+\+ compiler.*, its code is 1, and it says: nothing"):
         compiler_version(Compiler(command=("false",)))
+    put(tools, "wrapper", "print(); print('wrapper: no preprocessor')")
+    with pytest.raises(BuildError, match="nor __GNUC__, its code is 0, and it says: wrapper: no preprocessor"):
+        compiler_version(Compiler(command=("wrapper",)))
     (tools / "broken").write_bytes(b"\x7fELF")
     (tools / "broken").chmod(0o755)
     with pytest.raises(BuildError, match="cannot be started"):
