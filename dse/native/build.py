@@ -10,8 +10,8 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,9 +22,10 @@ from dse.base.files import whole_file, write_whole
 from dse.base.source import NO_SPAN, Span
 from dse.native.cache import FileCache
 from dse.native.cuda import DeviceBuild, KernelResources, resources_in
+from dse.native.prelude import FEWEST_UNITS, KeptPreludes, has_prelude, preludes_of
 from dse.native.process import signal_name
 from dse.native.project import COLD, MEANING, RUNTIME, Project, SourceUnit
-from dse.native.toolchain import Compiler, RunningTools, call_tool, native_target, quick_flags
+from dse.native.toolchain import Compiler, RunningTools, call_tool, is_gcc, native_target, quick_flags
 
 SANITIZERS = ("address", "undefined", "thread")
 COMPILE_SECONDS = 1800.0
@@ -35,6 +36,7 @@ _FIRST_ERROR = re.compile(
     r"^(?P<path>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$", re.MULTILINE
 )
 _RUNNABLE = 0o755
+NO_PRELUDES: Mapping[str, int] = {}
 _UNDEFINED = re.compile(r"undefined (?:reference|symbol).*")
 _LIBRARY = re.compile(r"undefined (?:reference|symbol).*\b(?:std::|__cxa_|__cxxabiv1)")
 _LINKER_FAILED = re.compile(r"(?:collect2|clang[\w+-]*): error: (?:ld returned|linker command failed)")
@@ -130,6 +132,13 @@ def object_key(unit: SourceUnit, headers: dict[str, str], compiler: Compiler, op
     return digest_of(compiler.identity, *flags, unit.path, unit.text, *(part for h in used for part in (h, headers[h])))
 
 
+def prelude_key(text: str, headers: dict[str, str], compiler: Compiler, options: BuildOptions) -> str:
+    """Return the digest of all that a precompiled prelude depends on."""
+    used = included_headers(text, headers)
+    flags = (*options.portable_flags(compiler), *options.target(compiler), *options.flags)
+    return digest_of("prelude", compiler.identity, *flags, text, *(part for h in used for part in (h, headers[h])))
+
+
 def included_headers(text: str, headers: dict[str, str]) -> list[str]:
     """Return the headers of ``headers`` (text by name) that a text includes, directly or by others, sorted."""
     found: set[str] = set()
@@ -190,12 +199,18 @@ def build_program(
     return counts
 
 
-def build_objects(project: Project, folder: Path, compiler: Compiler, options: BuildOptions) -> BuildCounts:
-    """Compile the sources of a project, which are in ``folder``, for builds to come. Raises: as ``build_program``."""
+def build_objects(
+    project: Project, folder: Path, compiler: Compiler, options: BuildOptions, *, preludes: Sequence[str] = ()
+) -> BuildCounts:
+    """Compile the sources of a project, which are in ``folder``, for builds to come, and preludes.
+
+    Raises: as ``build_program``.
+    """
     live = RunningTools(background=options.background)
     with tempfile.TemporaryDirectory(prefix="dse-build-") as work:
         step = _Compilation(project, folder, Path(work), compiler, options, None, live)
-        return step.compile_all(lambda _done, _all: None)[1]
+        wanted = dict.fromkeys(preludes if is_gcc(compiler) else (), FEWEST_UNITS)
+        return step.compile_all(lambda _done, _all: None, wanted)[1]
 
 
 class _Compilation:
@@ -220,30 +235,54 @@ class _Compilation:
         self._live = live
         self._cache = FileCache("objects", ".o")
         self._said = FileCache("objects", ".said")
+        self._preludes = KeptPreludes()
         self._kernels: tuple[KernelResources, ...] = ()
         self._headers = dict(project.headers)
         self._lock = threading.Lock()
         self._failure: BuildError | None = None
 
-    def compile_all(self, progress: Callable[[int, int], None]) -> tuple[list[Path], BuildCounts]:
-        """Return the objects in the order of the units."""
+    def compile_all(
+        self, progress: Callable[[int, int], None], wanted: Mapping[str, int] = NO_PRELUDES
+    ) -> tuple[list[Path], BuildCounts]:
+        """Return the objects in the order of the units. ``wanted``: preludes to make, beside those of the units."""
         units = self._project.units
         keys = {u.path: object_key(u, self._headers, self._compiler, self._options) for u in units}
         objects = {u.path: path for u in units if (path := self._kept_of(u, keys[u.path])) is not None}
         # The largest first: the last one to end should be short.
         todo = sorted((u for u in units if u.path not in objects), key=lambda u: -compiled_size(u, self._headers))
         done = len(objects)
+
+        def heard(unit: SourceUnit, path: Path) -> None:
+            objects[unit.path] = path
+            progress(len(objects), len(units))
+
+        self._compile_missing(todo, keys, {**preludes_of(todo, self._compiler), **wanted}, heard)
+        counts = BuildCounts(compiled=len(todo), reused=done, kernels=self._kernels)
+        return [objects[u.path] for u in units], counts
+
+    def _compile_missing(
+        self,
+        todo: Sequence[SourceUnit],
+        keys: Mapping[str, str],
+        shared: Mapping[str, int],
+        heard: Callable[[SourceUnit, Path], None],
+    ) -> None:
+        """Compile units, several at once, and tell each with its object, in their order.
+
+        ``shared``: the preludes, and how many units have each.
+        """
         jobs = self._options.jobs or len(usable_cores())
-        with ThreadPoolExecutor(max_workers=max(1, min(jobs, len(todo)))) as pool:
+        with ThreadPoolExecutor(max_workers=max(1, min(jobs, len(todo) + len(shared)))) as pool:
             try:
-                for unit, path in pool.map(lambda u: self._compile(u, keys[u.path]), todo):
-                    objects[unit.path] = path
-                    progress(len(objects), len(units))
+                # Preludes first: while a unit waits for one, it is made.
+                preludes = {text: pool.submit(self._prelude, text, uses) for text, uses in shared.items()}
+                for unit, path in pool.map(lambda u: self._compile(u, keys[u.path], preludes.get(u.prelude)), todo):
+                    heard(unit, path)
+                for prelude in preludes.values():
+                    prelude.result()
             except BaseException:  # before the pool waits for what is queued
                 self._live.end()
                 raise
-        counts = BuildCounts(compiled=len(todo), reused=done, kernels=self._kernels)
-        return [objects[u.path] for u in units], counts
 
     def _kept_of(self, unit: SourceUnit, key: str) -> Path | None:
         """Return the kept object of a unit; of device code only with what nvcc has said of it."""
@@ -269,7 +308,33 @@ class _Compilation:
             return None
         return own
 
-    def _compile(self, unit: SourceUnit, key: str) -> tuple[SourceUnit, Path]:
+    def _prelude(self, text: str, uses: int) -> Path | None:
+        """Return a header that is precompiled beside its file, None where it does not pay or is not possible."""
+        self._go_on()
+        key = prelude_key(text, self._headers, self._compiler, self._options)
+        header = self._work / f"{key}.hpp"
+        made = header.with_suffix(".hpp.gch")
+        write_whole(header, text)
+        if self._preludes.take(key, made):
+            return header
+        if uses < FEWEST_UNITS:
+            return None
+        command = (*self._compiler.command, *self._options.portable_flags(self._compiler), *self._options.flags)
+        files = ("-I", RUNTIME, "-x", "c++-header", str(header), "-o", str(made))
+        if not self._can_make((*command, *quick_flags(self._compiler), *files), made):
+            return None
+        self._preludes.keep(key, made)
+        return header
+
+    def _can_make(self, command: tuple[str, ...], made: Path) -> bool:
+        """Call a compiler that may fail; return whether it has written ``made``."""
+        self._go_on()
+        result = call_tool(
+            command, folder=self._folder, scratch=self._work, time_limit_s=COMPILE_SECONDS, among=self._live
+        )
+        return result.code == 0 and made.is_file()
+
+    def _compile(self, unit: SourceUnit, key: str, prelude: Future[Path | None] | None) -> tuple[SourceUnit, Path]:
         made = self._work / f"{key}.o"
         files = ("-I", RUNTIME, "-c", unit.path, "-o", str(made))
         device = self._options.device
@@ -281,7 +346,9 @@ class _Compilation:
         else:
             command = (*self._compiler.command, *self._options.portable_flags(self._compiler))
             flags = (*self._options.flags_of(unit), *quick_flags(self._compiler))
-            self._call((*command, *flags, *files), unit, made)
+            header = None if prelude is None or not has_prelude(unit) else prelude.result()
+            if header is None or not self._can_make((*command, *flags, "-include", str(header), *files), made):
+                self._call((*command, *flags, *files), unit, made)  # it says what is wrong without the prelude
         self._cache.put(key, made)
         return unit, made
 

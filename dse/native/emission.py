@@ -10,6 +10,7 @@ from dse.base.diagnostics import read_source
 from dse.base.errors import Diagnostic
 from dse.codegen.cpp.actor_unit import ActorUnit, actor_unit, unit_name
 from dse.codegen.cpp.network_unit import DeviceTables, FixedMapping, network_unit
+from dse.codegen.cpp.target import ACTOR_HEADERS
 from dse.codegen.cuda.device_unit import PROGRAM, device_unit
 from dse.native.device import DeviceClass, device_class
 from dse.native.natives import (
@@ -102,7 +103,7 @@ def emit(network: Network, options: EmissionOptions) -> Emission:
     text = network_unit(network, of_instances, compares_itself=own, time_matters=differs, device=device, fixed=fixed)
     sources = (
         SourceUnit(path="src/network.cpp", text=text),
-        *(SourceUnit(path=f"src/actors/{u.name}.cpp", text=u.text, spans=u.spans) for u in units.values()),
+        *(_of_actor(unit) for unit in units.values()),
         *_device_sources(network, classes),
         *SHARED_UNITS,
         *user_units(options.overrides),
@@ -142,6 +143,10 @@ def _device_tables(units: Sequence[ActorUnit], classes: Mapping[str, DeviceClass
         return None
     numbers = {name: k for k, name in enumerate(able)}
     return DeviceTables(function=PROGRAM, classes=[numbers.get(u.name, classes[u.name].reason) for u in units])
+
+
+def _of_actor(unit: ActorUnit) -> SourceUnit:
+    return SourceUnit(path=f"src/actors/{unit.name}.cpp", text=unit.text, spans=unit.spans, prelude=ACTOR_HEADERS)
 
 
 def _device_sources(network: Network, classes: Mapping[str, DeviceClass]) -> Iterator[SourceUnit]:

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from dse.base.caches import digest_of
 from dse.base.cores import usable_cores
-from dse.native.build import BuildOptions, build_program, compiled_size, missing_objects
+from dse.native.build import BuildOptions, build_program, compiled_size, missing_objects, prelude_key
 from dse.native.cache import FileCache
 from dse.native.emission import Emission, EmissionOptions, emit, user_texts
 from dse.native.natives import UserNative
+from dse.native.prelude import FEWEST_UNITS, KeptPreludes, preludes_of
 from dse.native.project import emulation_headers, runtime_headers, write_sources
 from dse.native.toolchain import Compiler, RunningTools, compiler_version
 from dse.program.network import Network
@@ -23,9 +24,12 @@ _PACKAGE = Path(__file__).parents[1]
 _EMITTING = ("codegen", "native", "passes", "program", "run")
 """The packages whose sources decide what a network becomes in C++."""
 _UNIT_SECONDS = 0.6
+_UNIT_BEHIND_PRELUDE_SECONDS = 0.3
+_PRELUDE_SECONDS = 0.9
 _CHARACTER_SECONDS = 1.8e-5
 _LINK_SECONDS = 0.2
-"""What compiling costs with g++ 12 on a core of 3 GHz: a file with the headers of an actor, a character of its text."""
+"""What compiling costs with g++ 12 on a core of 3 GHz: a file with the headers of an actor, the same where these are
+precompiled, to precompile them, a character of its text."""
 _ACTOR_HEADERS_CHARACTERS = 74_000
 _HEADER_CHARACTER_SECONDS = 2.0e-5
 """Of headers beyond those of actors, which are full of functions."""
@@ -84,6 +88,10 @@ class NativeProgram:
         headers = dict(project.headers)
         missing = missing_objects(project, self.compiler, self.kind.build)
         work = [_compile_seconds(len(unit.text), compiled_size(unit, headers)) for unit in missing]
+        for text, uses in preludes_of(missing, self.compiler).items():
+            kept = KeptPreludes().has(prelude_key(text, headers, self.compiler, self.kind.build))
+            if kept or uses >= FEWEST_UNITS:
+                work += [0.0 if kept else _PRELUDE_SECONDS, uses * (_UNIT_BEHIND_PRELUDE_SECONDS - _UNIT_SECONDS)]
         return max(sum(work) / len(usable_cores()), max(work, default=0.0)) + _LINK_SECONDS
 
     def build(self, scratch: Path, *, tools: RunningTools | None = None, progress: Callable[[int, int], None]) -> Path:

@@ -41,7 +41,8 @@ class SourceUnit:
     """One file that is compiled. ``path``: below the folder; ``spans[k]``: where line k + 1 comes from, if known.
 
     ``cold``: what it holds runs seldom, so that it is optimized less and compiled sooner. ``foreign``: somebody else
-    wrote it, so that warnings about it are no errors. ``device``: it is device code.
+    wrote it, so that warnings about it are no errors. ``device``: it is device code. ``prelude``: a header of the lines
+    that it includes and many units do (``dse.native.prelude``); empty: there are none.
     """
 
     path: str
@@ -50,6 +51,7 @@ class SourceUnit:
     cold: bool = False
     foreign: bool = False
     device: bool = False
+    prelude: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -127,10 +127,10 @@ def compiler_version(compiler: Compiler) -> CompilerVersion:
     found = dict(re.findall(r"#define (\w+) (\d+)\s", macros.text + "\n"))
     clang, gcc = (found.get(name) for name in _MACROS)
     if macros.code != 0 or (clang is None and gcc is None):
-        said = next(filter(None, map(str.strip, macros.text.splitlines())), "nothing")
+        answer = next(filter(None, map(str.strip, macros.text.splitlines())), "nothing")
         raise BuildError(
             f"'{compiler.name}' is no C++ compiler that dse knows: called with '{' '.join(asked)}' it names neither"
-            f" {' nor '.join(_MACROS)}, its code is {macros.code}, and it says: {shown(shortened(said))}",
+            f" {' nor '.join(_MACROS)}, its code is {macros.code}, and it says: {shown(shortened(answer))}",
             expected="g++ or clang++ by --compiler or CXX",
         )
     family: Family = "gcc" if clang is None else "zig" if compiler.zig else "clang"
@@ -146,15 +146,20 @@ def compiler_version(compiler: Compiler) -> CompilerVersion:
 
 def quick_flags(compiler: Compiler) -> tuple[str, ...]:
     """Return flags with which a compiler makes the same in less time and more memory: g++ collects no garbage."""
-    return _quick_flags(compiler, compiler.identity)
+    return _NO_COLLECTION if is_gcc(compiler) else ()
+
+
+def is_gcc(compiler: Compiler) -> bool:
+    """Return whether a compiler is g++; no where it does not tell."""
+    return _is_gcc(compiler, compiler.identity)
 
 
 @functools.cache
-def _quick_flags(compiler: Compiler, _identity: str) -> tuple[str, ...]:
+def _is_gcc(compiler: Compiler, _identity: str) -> bool:
     try:
-        return _NO_COLLECTION if compiler_version(compiler).family == "gcc" else ()
+        return compiler_version(compiler).family == "gcc"
     except BuildError:
-        return ()
+        return False
 
 
 def native_target(compiler: Compiler) -> str:

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from dse.base.errors import BuildError
+from dse.codegen.cpp.target import ACTOR_HEADERS
 from dse.native.build import BuildCounts, BuildOptions, build_objects
 from dse.native.emission import SHARED_UNITS
 from dse.native.project import Project, runtime_headers, write_sources
@@ -23,7 +24,7 @@ def warm(options: BuildOptions = PLAIN) -> BuildCounts | None:
         compiler_version(compiler)
         with tempfile.TemporaryDirectory(prefix="dse-warm-") as folder:
             write_sources(project, Path(folder), {})
-            return build_objects(project, Path(folder), compiler, options)
+            return build_objects(project, Path(folder), compiler, options, preludes=(ACTOR_HEADERS,))
     except (BuildError, OSError):
         return None
 

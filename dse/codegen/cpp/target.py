@@ -59,6 +59,18 @@ WARNINGS = """\
 #endif
 """
 
+ACTOR_HEADERS = """\
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "dse/actor.hpp"
+#include "dse/lists.hpp"
+#include "dse/numbers.hpp"
+#include "dse/text.hpp"
+"""
+"""What the file of every actor includes."""
+
 PROCESSOR = Target(
     name="C++",
     function="",
@@ -70,17 +82,8 @@ PROCESSOR = Target(
     called=True,
     grows=True,
     lanes=False,
-    head="""\
-#include <limits>
-#include <string>
-#include <vector>
-
-#include "dse/actor.hpp"
-{context}#include "dse/lists.hpp"
-#include "dse/numbers.hpp"
-#include "dse/text.hpp"
-
-"""
+    head=ACTOR_HEADERS.replace('#include "dse/lists.hpp"', '{context}#include "dse/lists.hpp"')
+    + "\n"
     + WARNINGS
     + """{declarations}
 using namespace dse;

@@ -1,5 +1,6 @@
 """Building a small handwritten project: what is compiled, what is reused, and what is said when it fails."""
 
+import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from dse.base.source import Span
 from dse.native import build
 from dse.native.build import BuildOptions, build_program, included_headers, missing_objects, object_key
 from dse.native.project import Project, SourceUnit, check_folder, write_sources
-from dse.native.toolchain import Compiler, RunningTools, find_compiler
+from dse.native.toolchain import Compiler, RunningTools, find_compiler, is_gcc
 
 pytestmark = pytest.mark.usefixtures("compiler")
 HEADER = '#pragma once\n#include "dse/deep.hpp"\n'
@@ -185,3 +186,78 @@ def test_native_code_of_another_machine_is_not_reused(compiler: Compiler, monkey
 
     assert set(keys(native, "avx")).isdisjoint(keys(native, "sse"))
     assert keys(PLAIN, "avx") == keys(PLAIN, "sse")
+
+
+PRELUDE = '#include <vector>\n#include "dse/top.hpp"\n'
+
+
+def with_actors(count: int, prelude: str = PRELUDE) -> Project:
+    """A project with so many actors that have a prelude, and a sum of what they give."""
+    text = PRELUDE + "int f%d();\nint f%d() { return std::vector<int>(%d, deep())[0]; }\n"
+    actors = tuple(
+        SourceUnit(path=f"src/actors/a{k}.cpp", text=text % (k, k, k + 1), prelude=prelude) for k in range(count)
+    )
+    names = [f"f{k}()" for k in range(count)]
+    declared = "".join(f"int {name};\n" for name in names)
+    main = f'#include <cstdio>\n{declared}int main() {{ std::printf("%d", {" + ".join(names)}); }}\n'
+    made = project()
+    return replace(made, units=(SourceUnit(path="src/network.cpp", text=main), *actors))
+
+
+def kept_preludes(folder: Path) -> list[Path]:
+    return sorted((folder / "cache" / "native" / "preludes").glob("*.gch"))
+
+
+@pytest.mark.parametrize("options", [PLAIN, BuildOptions(jobs=3), BuildOptions(sanitize=("address", "undefined"))])
+def test_a_prelude_serves_all_folders_and_changes_no_object(
+    tmp_path: Path, compiler: Compiler, options: BuildOptions
+) -> None:
+    if not is_gcc(compiler):
+        pytest.skip("preludes are for g++")
+    assert built(with_actors(4), tmp_path / "a", compiler, options) == (5, 0, "12")
+    (kept,) = kept_preludes(tmp_path)
+    made = kept.read_bytes()
+    objects = {path.name: path.read_bytes() for path in kept.parents[1].glob("objects/*.o")}
+    shutil.rmtree(kept.parents[1] / "objects")
+    assert built(with_actors(5), tmp_path / "b", compiler, options) == (6, 0, "15")
+    assert kept_preludes(tmp_path) == [kept]
+    assert kept.read_bytes() == made, "it was not made again"
+    shutil.rmtree(kept.parents[1] / "objects")
+    assert built(with_actors(4, prelude=""), tmp_path / "c", compiler, options) == (5, 0, "12")
+    plain = {path.name: path.read_bytes() for path in kept.parents[1].glob("objects/*.o")}
+    assert plain.keys() == objects.keys()
+    assert options.sanitize or plain == objects
+
+
+def test_preludes_are_made_where_they_pay_and_depend_on_headers_and_flags(tmp_path: Path, compiler: Compiler) -> None:
+    built(with_actors(3), tmp_path / "few", compiler)
+    assert kept_preludes(tmp_path) == []
+    if not is_gcc(compiler):
+        pytest.skip("preludes are for g++")
+    shutil.rmtree(tmp_path / "cache" / "native" / "objects")
+    built(with_actors(4), tmp_path / "enough", compiler)
+    deep = "#pragma once\ninline int deep() { return 9; }\n"
+    other = replace(with_actors(4), headers=(("dse/deep.hpp", deep), ("dse/top.hpp", HEADER)))
+    assert built(other, tmp_path / "enough", compiler) == (4, 1, "36")
+    built(with_actors(4), tmp_path / "timed", compiler, BuildOptions(timed=True))
+    assert len(kept_preludes(tmp_path)) == 3
+
+
+@pytest.mark.parametrize("damaged", [b"", b"no prelude", None])
+def test_a_prelude_that_cannot_be_used_costs_time_only(
+    tmp_path: Path, compiler: Compiler, damaged: bytes | None
+) -> None:
+    if not is_gcc(compiler):
+        pytest.skip("preludes are for g++")
+    built(with_actors(4), tmp_path / "a", compiler)
+    (kept,) = kept_preludes(tmp_path)
+    kept.write_bytes(kept.read_bytes()[:50_000] if damaged is None else damaged)
+    assert built(with_actors(5), tmp_path / "b", compiler) == (2, 4, "15")
+
+
+def test_what_is_wrong_with_a_prelude_is_told_where_it_is_included(tmp_path: Path, compiler: Compiler) -> None:
+    made = with_actors(4)
+    broken = replace(made, headers=(("dse/deep.hpp", "#pragma once\nint deep() {\n"), ("dse/top.hpp", HEADER)))
+    with pytest.raises(BuildError, match=r"the compiler failed, compiling src/actors/a\d\.cpp: "):
+        built(broken, tmp_path, compiler)
+    assert kept_preludes(tmp_path) == []
