@@ -1,7 +1,8 @@
 """What a user gives, as options of the flows: paths of either kind, numbers, names, texts of the command line."""
 
+import operator
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from dse.base.errors import OptionError
@@ -49,13 +50,34 @@ def optional_path(path: AnyPath | None, what: str) -> str | None:
 
 def paths_of(given: AnyPath | Sequence[AnyPath], what: str) -> tuple[str, ...]:
     """Return one path or several as texts."""
-    if isinstance(given, (str, os.PathLike)):
+    if isinstance(given, (str, os.PathLike)) or not isinstance(given, Iterable):
         return (path_text(given, what),)
     return tuple(path_text(path, what) for path in given)
 
 
+def names_of(given: str | Sequence[str], what: str) -> str:
+    """Return one name or several as the command line takes them, with commas between. Raises ``OptionError``."""
+    names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    if not all(isinstance(name, str) for name in names):
+        raise OptionError(f"{what} {given!r} is no name", expected="a str, or several")
+    return ",".join(names)
+
+
+def whole_number(what: str, value: int, least: int = 0) -> int:
+    """Return a number; ``what``: its name. Raises ``OptionError`` for one below ``least``, for True, for no number."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if isinstance(value, bool) or number < least:
+        raise OptionError(f"{what} is {value!r}", expected=f"a whole number of {least} or more")
+    return number
+
+
 def partitions_text(partitions: Mapping[str, Sequence[str]]) -> str:
     """Return partitions with the names of their actors as the text of a mapping. Raises ``OptionError``."""
+    if not partitions:
+        raise OptionError("the mapping has no partition", expected="such as {'P0': ['a', 'b']}")
     groups = []
     for head, actors in partitions.items():
         if isinstance(actors, str) or not all(isinstance(actor, str) for actor in actors):
@@ -70,7 +92,7 @@ def budget_of(budget: int | str | Budget | None) -> Budget | None:
     """Return a budget: a number of evaluations, ``"30s"``, ``"2000,30s"``. Raises ``OptionError``."""
     if budget is None or isinstance(budget, Budget):
         return budget
-    if isinstance(budget, int):
+    if isinstance(budget, int) and not isinstance(budget, bool):
         return Budget(evaluations=budget)
     if isinstance(budget, str):
         return parse_budget(budget)
@@ -79,18 +101,19 @@ def budget_of(budget: int | str | Budget | None) -> Budget | None:
 
 def partitions_of(partitions: int | str | tuple[int, int] | None) -> tuple[int, int] | None:
     """Return at most how many partitions, or from and to. Raises ``OptionError``."""
-    if isinstance(partitions, (int, str)):
+    if isinstance(partitions, (int, str)) and not isinstance(partitions, bool):
         return parse_partitions(str(partitions))
     if partitions is None:
         return None
-    if len(partitions) != 2 or not all(isinstance(number, int) for number in partitions):
+    ends = () if isinstance(partitions, bool) or not isinstance(partitions, Iterable) else tuple(partitions)
+    if len(ends) != 2 or not all(isinstance(number, int) for number in ends):
         raise OptionError(f"partitions {partitions!r} are no range", expected="a number, or from and to: (2, 4)")
-    return partitions[0], partitions[1]
+    return ends[0], ends[1]
 
 
 def policies_of(policies: str | Sequence[str]) -> tuple[Policy, ...]:
     """Return scheduling policies by name. Raises ``OptionError``."""
-    return parse_policies(policies if isinstance(policies, str) else ",".join(policies))
+    return parse_policies(names_of(policies, "policy"))
 
 
 def sizes_texts(buffers: int | AnyPath | Sequence[int | AnyPath] | None) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dse.api.given import AnyPath, optional_path, path_text, paths_of
+from dse.api.given import AnyPath, optional_path, path_text, paths_of, whole_number
 from dse.api.program import Program
 from dse.api.progress import ProgressChoice, told
 from dse.api.warned import warn
@@ -91,8 +91,8 @@ def load(
         ),
         run=RunOptions(
             natives=tuple((natives or {}).items()),
-            fifo_tokens=_at_least_one("fifo_tokens", fifo_tokens),
-            loops=_at_least_one("loops", loops),
+            fifo_tokens=whole_number("fifo_tokens", fifo_tokens, 1),
+            loops=whole_number("loops", loops, 1),
             frames=_optional_number("frames", frames),
             max_firings=_optional_number("max_firings", max_firings),
             max_memory_bytes=None if max_memory is None else parse_memory(max_memory),
@@ -138,20 +138,13 @@ def _results_in(options: ProblemOptions, out: str | None) -> ExploreOptions:
 
 def _optional_number(what: str, value: int | None) -> int | None:
     """Return a number of 1 or more, or None. Raises ``OptionError``."""
-    return None if value is None else _at_least_one(what, value)
+    return None if value is None else whole_number(what, value, 1)
 
 
 def _check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
     """Raise ``OptionError`` for a choice that there is not."""
     if value not in known:
         raise OptionError(f"unknown {what} '{value}'", expected=nearest_names(str(value), known))
-
-
-def _at_least_one(what: str, value: int) -> int:
-    """Return a number of 1 or more. Raises ``OptionError``."""
-    if not isinstance(value, int) or value < 1:
-        raise OptionError(f"{what} is {value!r}", expected="a whole number of 1 or more")
-    return value
 
 
 def _weights(given: AnyPath | Sequence[AnyPath] | WeightTable | None) -> tuple[tuple[str, ...], bool]:

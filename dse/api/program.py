@@ -17,10 +17,12 @@ from dse.api.given import (
     GivenMapping,
     budget_of,
     clocks_of,
+    names_of,
     partitions_of,
     path_text,
     policies_of,
     sizes_texts,
+    whole_number,
 )
 from dse.api.markup import block, line, note
 from dse.api.measured import MeasuredMapping, MeasuredMappings
@@ -225,10 +227,10 @@ class Program:
                 clocks=clocks_of(clocks),
                 release=release,
                 transfers=transfers,
-                method=method,
-                objectives=parse_objectives(objectives) if isinstance(objectives, str) else tuple(objectives),
+                method=names_of(method, "method"),
+                objectives=parse_objectives(names_of(objectives, "objective")),
                 budget=budget_of(budget),
-                seed=seed,
+                seed=whole_number("seed", seed),
                 workers=len(usable_cores()) if workers is None else workers,
                 best=best,
                 out=folder,
@@ -350,7 +352,7 @@ class Program:
         if runs < 1:
             raise OptionError(f"{runs} runs measure nothing", expected="runs=1 or more")
         found = self.compare([None] if mappings is None else mappings, progress=progress)
-        settings = MeasureSettings(rounds=runs, seconds=seconds, seed=seed)
+        settings = MeasureSettings(rounds=runs, seconds=seconds, seed=whole_number("seed", seed))
         run = run_of(self.trace, self.setting.input, self.options)
         with told(progress) as telling:
             points = [one.point for one in found]

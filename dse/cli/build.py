@@ -8,7 +8,6 @@ from dse.base.diagnostics import render
 from dse.base.errors import OptionError
 from dse.cli.cuda_arguments import cuda_request
 from dse.cli.native_arguments import native_binding
-from dse.cli.problem_arguments import refuse_empty
 from dse.cli.progress import stage_line
 from dse.cli.streams import print_json, say
 from dse.flows.build import BuildReport, BuildRequest, build_file
@@ -17,9 +16,6 @@ from dse.native.build import SANITIZERS, BuildOptions
 
 def run(args: argparse.Namespace) -> int:
     """Build the program, say what was made; return 0."""
-    refuse_empty("folder", args.out)
-    refuse_empty("compiler", args.compiler)
-    refuse_empty("static", args.static)
     request = BuildRequest(
         network=args.network,
         folder=Path(args.out),

@@ -11,7 +11,6 @@ from dse.cli.problem_arguments import (
     compiling_notice,
     print_warnings,
     problem_options,
-    refuse_empty,
     scaling_files,
     tell_execution,
 )
@@ -45,7 +44,6 @@ _HEADS = ("makespan", "busiest", "sched", "read", "compute", "write", "link", "f
 def run(args: argparse.Namespace) -> int:
     """Estimate and print one row a mapping."""
     require_timeline(args.timeline)
-    refuse_empty("table", args.output)
     options = EstimateOptions(
         problem=problem_options(args),
         mappings=tuple(args.mapping),

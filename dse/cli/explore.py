@@ -16,7 +16,6 @@ from dse.cli.problem_arguments import (
     compiling_notice,
     print_warnings,
     problem_options,
-    refuse_empty,
     scaling_files,
     tell_execution,
 )
@@ -95,7 +94,6 @@ def _options(args: argparse.Namespace) -> ExploreOptions:
 
 def run(args: argparse.Namespace) -> int:
     """Search, print the ranking and what was written."""
-    refuse_empty("folder of results", args.out)
     require_timeline(args.timeline)
     return search(_options(args), quiet=args.quiet, json=args.json, timeline=args.timeline)
 

@@ -8,7 +8,6 @@ from rich.table import Table
 
 from dse.base.errors import OptionError
 from dse.cli.cuda_arguments import cuda_request
-from dse.cli.problem_arguments import refuse_empty
 from dse.cli.progress import run_line
 from dse.cli.streams import print_json, say
 from dse.flows.link import LinkOptions, MeasuredLink, measure_link_here
@@ -27,8 +26,6 @@ _ENDS_SHOWN = {
 
 def run_link(args: argparse.Namespace) -> int:
     """Measure, write and print."""
-    for name in ("platform", "output", "compiler"):
-        refuse_empty(name, getattr(args, name))
     cuda = cuda_request(args.cuda, args.cuda_arch)
     if cuda is None:
         raise OptionError("nothing says by what the program is built", expected="--cuda nvcc or --cuda emulated")

@@ -98,7 +98,7 @@ def _main(argv: list[str] | None) -> int:
     parser = build_parser(verb if verb in VERBS else None)
     if verb is not None and verb not in VERBS:
         parser.error(_no_such_verb(verb))
-    code = _run_verb(parser.parse_args(arguments))
+    code = _run_verb(parser.parse_args(arguments), arguments)
     if code in (1, 2):
         _hint_at_example(arguments)
     return code
@@ -112,7 +112,22 @@ def _no_such_verb(verb: str) -> str:
     return f"there is no verb '{verb}'{advice}"
 
 
-def _run_verb(args: argparse.Namespace) -> int:
+def _refuse_empty(arguments: list[str]) -> None:
+    """Raise ``OptionError`` for an empty argument, as of a variable that is not set: it would be the working folder."""
+    from dse.base.errors import OptionError  # imported late: --help must not pay for it
+    from dse.base.numbers import shortened
+
+    before = "dse"
+    for argument in arguments:
+        name, sign, value = argument.partition("=") if argument.startswith("--") else (before, "=", argument)
+        if sign and not value.strip():
+            raise OptionError(
+                f"what follows '{shortened(name)}' is empty", expected="give a name or a value, or leave out both"
+            )
+        before = argument
+
+
+def _run_verb(args: argparse.Namespace, arguments: list[str]) -> int:
     """Run the chosen verb; user errors become messages."""
     from dse.base.compiled_place import name_compiled_place  # imported late: --help must not pay for it
     from dse.base.diagnostics import render_all
@@ -120,6 +135,7 @@ def _run_verb(args: argparse.Namespace) -> int:
     from dse.base.limits import parse_limits, raised_limits
 
     try:
+        _refuse_empty(arguments)
         name_compiled_place()
         with raised_limits(parse_limits(args.limit)), timed_stages(args.verbose):
             verb = importlib.import_module(f"dse.cli.{module_of(args.verb)}")

@@ -9,7 +9,7 @@ from rich.table import Table
 from dse.base.errors import OptionError
 from dse.base.folders import results_folder
 from dse.cli.cuda_arguments import cuda_request
-from dse.cli.problem_arguments import print_warnings, refuse_empty
+from dse.cli.problem_arguments import print_warnings
 from dse.cli.profile import bench_settings
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import run_options
@@ -35,8 +35,6 @@ _HEADS = ("estimated ms", "measured ms", "quartiles", "runs", "error")
 
 def run(args: argparse.Namespace) -> int:
     """Measure, compare, write the results and print them."""
-    for name in ("program", "out", "link"):
-        refuse_empty(name, getattr(args, name))
     if args.out is not None:
         require_place(args.out, "--out")
     require_timeline(args.timeline)
@@ -91,7 +89,6 @@ def mapping_files(given: list[str]) -> list[str]:
     """Return mappings as given, and the files in folders, sorted. Raises ``OptionError`` for a folder without any."""
     found = []
     for name in given:
-        refuse_empty("mapping", name)
         files = sorted(str(path) for path in Path(name).glob("*.xcf")) if is_folder(name) else [name]
         if not files:
             raise OptionError(f"the folder '{name}' holds no mapping", expected="files that end in .xcf")

@@ -24,9 +24,7 @@ def graph_options(args: argparse.Namespace) -> GraphOptions:
 
 
 def problem_options(args: argparse.Namespace) -> ProblemOptions:
-    """Return the options that the arguments give. Raises ``OptionError`` for an empty one, as of an unset variable."""
-    for name in ("program", "input", "platform"):
-        refuse_empty(name, getattr(args, name))
+    """Return the options that the arguments give. Raises ``OptionError``."""
     return ProblemOptions(
         program=args.program,
         input=args.input,
@@ -49,12 +47,6 @@ def _weights(given: list[str]) -> tuple[str, ...]:
             " name is ./nominal",
         )
     return tuple(given)
-
-
-def refuse_empty(name: str, value: str | None) -> None:
-    """Raise ``OptionError`` for a value that is there and empty."""
-    if value is not None and not value.strip():
-        raise OptionError(f"the {name} that is given is empty", expected="give a name, or leave it out")
 
 
 def compiling_notice(*, quiet: bool) -> Callable[[str], None]:

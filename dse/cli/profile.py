@@ -5,7 +5,7 @@ from typing import Any
 
 from dse.base.errors import OptionError
 from dse.cli.cuda_arguments import cuda_request
-from dse.cli.problem_arguments import print_warnings, refuse_empty
+from dse.cli.problem_arguments import print_warnings
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import run_options
 from dse.cli.streams import print_json, say
@@ -20,14 +20,11 @@ def bench_settings(args: argparse.Namespace) -> BenchSettings:
         raise OptionError("what is measured is a native program", expected="leave out --execution python")
     if args.time_limit is not None and not 0 < args.time_limit < float("inf"):
         raise OptionError(f"--time-limit {args.time_limit} is no time", expected="more than 0 seconds")
-    refuse_empty("compiler", args.compiler)
     return BenchSettings(compiler=args.compiler, march_native=args.march_native, time_limit_s=args.time_limit)
 
 
 def run(args: argparse.Namespace) -> int:
     """Profile, write the weights and say what they are worth."""
-    for name in ("program", "input", "output", "mapping"):
-        refuse_empty(name, getattr(args, name))
     if args.seed < 0:
         raise OptionError(f"--seed {args.seed} is below 0", expected="0 or more")
     options = ProfileOptions(

@@ -2,7 +2,6 @@
 
 import argparse
 
-from dse.base.errors import OptionError
 from dse.cli.native_arguments import native_binding
 from dse.flows.options import parse_memory
 from dse.run.options import RunOptions
@@ -10,8 +9,6 @@ from dse.run.options import RunOptions
 
 def run_options(args: argparse.Namespace) -> RunOptions:
     """Return how the arguments ask a network to be run; input and outputs are not among them."""
-    if args.files_folder is not None and not args.files_folder.strip():
-        raise OptionError("the folder for --files is empty", expected="give a name, or leave it out")
     return RunOptions(
         loops=args.loops,
         frames=args.frames,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dse.base.errors import OptionError
 from dse.cli.browser import open_page
-from dse.cli.problem_arguments import compiling_notice, print_warnings, problem_options, refuse_empty, tell_execution
+from dse.cli.problem_arguments import compiling_notice, print_warnings, problem_options, tell_execution
 from dse.cli.signals import note_kept
 from dse.cli.streams import print_json, say
 from dse.studio.start import Opened, StudioOptions, serve
@@ -17,7 +17,6 @@ _MOST_PORT = 65_535
 
 def run(args: argparse.Namespace) -> int:
     """Serve until an interrupt."""
-    refuse_empty("folder of results", args.out)
     if not 0 <= args.port <= _MOST_PORT:
         raise OptionError(f"there is no port {args.port}", expected=f"1 to {_MOST_PORT}, or leave out --port")
     options = StudioOptions(

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from dse.base.errors import OptionError
 from dse.cli.explore import search
-from dse.cli.problem_arguments import refuse_empty
 from dse.cli.streams import print_json, say, terminal_width
 from dse.cli.timing import note_stage
 from dse.flows.studies import (
@@ -80,7 +79,6 @@ def _refuse_options_of_run(args: argparse.Namespace) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     """Search as a study file says."""
-    refuse_empty("folder of results", args.out)
     place = Path(args.places[0])
     if place.is_dir():
         raise OptionError(f"'{place}' is a folder, not a study file", expected="name the study.yaml in it")

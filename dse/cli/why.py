@@ -4,7 +4,7 @@ import argparse
 from dataclasses import asdict
 
 from dse.base.errors import OptionError
-from dse.cli.problem_arguments import compiling_notice, print_warnings, problem_options, refuse_empty, tell_execution
+from dse.cli.problem_arguments import compiling_notice, print_warnings, problem_options, tell_execution
 from dse.cli.streams import print_json, say
 from dse.cli.timeline import tell_timeline
 from dse.flows.options import EstimateOptions, parse_clocks
@@ -45,8 +45,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> None:
     """Raise ``OptionError`` where options make no sense, before anything is read."""
-    for name in ("mapping", "slack", "path"):
-        refuse_empty(name, getattr(args, name))
     require_timeline(args.timeline)
     if args.timeline is not None and args.mapping is None:
         raise OptionError("a timeline is that of a mapping", expected="name one with --mapping")

@@ -59,8 +59,8 @@ def search_capacities(setting: Setting) -> Capacities:
     """
     topology, least, tokens = setting.trace.topology, setting.tables.least_capacity, run_tokens(setting.trace)
     usual = _raised(default_capacities(topology, least), least, topology, "raised to what one firing needs")
-    if setting.network is not None and tokens is None:
-        return usual  # the network has just run with them
+    if _has_run_with_them(setting):
+        return usual
     if not always_deadlocks(setting.tables, usual.tokens):
         return usual
     room = 2 * DEFAULT_CAPACITY_TOKENS if tokens is None else int(tokens)
@@ -74,6 +74,14 @@ def search_capacities(setting: Setting) -> Capacities:
     if enough is None:
         return usual  # nothing helps: the search says so
     return _raised(usual, enough, topology, "because with less every mapping deadlocks")
+
+
+def _has_run_with_them(setting: Setting) -> bool:
+    """Return whether the network has just run with the default capacities: a run gives no FIFO less than the usual."""
+    if setting.network is None or run_tokens(setting.trace) is not None:
+        return False
+    sizes = (buffer.capacity for buffer in setting.trace.topology.buffers)
+    return all(size is None or size >= DEFAULT_CAPACITY_TOKENS for size in sizes)
 
 
 def _raised(found: Capacities, least: Sequence[int], topology: Topology, why: str) -> Capacities:

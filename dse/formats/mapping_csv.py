@@ -64,7 +64,8 @@ def read_text(path: str, expected: str = "") -> str:
     except DseError as error:
         raise FormatError(error.first_error.message, span=file_span(path, 0), expected=expected) from error
     if b"\0" in data:
-        raise FormatError("this is a binary file", span=file_span(path, 0), expected=expected)
+        advice = expected or "if an editor shows it, save it as UTF-8"
+        raise FormatError("this is a binary file", span=file_span(path, 0), expected=advice)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as cause:

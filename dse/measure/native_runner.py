@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -122,11 +123,15 @@ def _run_ns(document: dict[str, Any]) -> int:
 
 
 def _digest(document: dict[str, Any], printed: str) -> str:
-    """Return the digest of what a run computed: firings of each action, tokens of each FIFO, pictures, text."""
+    """Return the digest of what a run computed: firings of each action, tokens of each FIFO, pictures, text.
+
+    Of the text the number of each character: where actors on several cores print, time tells whose comes first, even
+    within a line.
+    """
     told = [document.get(key) for key in ("why", "exit_code", "frames", "comparison")]
     told += [[entry.get("actions") for entry in document.get("actors", ())]]
     told += [[(entry.get("tokens"), entry.get("hash")) for entry in document.get("channels", ())]]
-    return text_digest(f"{json.dumps(told)}\n{printed}")
+    return text_digest(json.dumps([told, sorted(Counter(printed).items())]))
 
 
 def _counts(machine: dict[str, Any]) -> ProcessorCounts | None:

@@ -60,7 +60,9 @@ def parse_edited(path: str, text: str, gather: Gatherer) -> CalFile | None:
 def _is_binary(path: str, text: str, gather: Gatherer) -> bool:
     """Return whether a text is none, reported."""
     if "\0" in text:
-        gather.error("this is a binary file, not CAL source", file_span(path, 0, 0))
+        gather.error(
+            "this is a binary file, not CAL source", file_span(path, 0, 0), "if an editor shows it, save it as UTF-8"
+        )
     return "\0" in text
 
 

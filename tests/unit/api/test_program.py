@@ -413,7 +413,9 @@ def test_progress_tells_the_gap() -> None:
     assert dataclasses.replace(report, bound=None).gap is None
 
 
-@pytest.mark.parametrize("wrong", [{"budget": 2.5}, {"partitions": (1, 2, 3)}, {"partitions": ("1", "2")}])
+@pytest.mark.parametrize(
+    "wrong", [{"budget": 2.5}, {"partitions": (1, 2, 3)}, {"partitions": ("1", "2")}, {"partitions": 2.5}]
+)
 def test_what_makes_no_search_is_refused(small: dse.Program, wrong: dict[str, object]) -> None:
     with pytest.raises(dse.OptionError, match=r"not understood|no range"):
         small.explore(**wrong)  # type: ignore[arg-type]

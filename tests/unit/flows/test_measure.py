@@ -222,8 +222,6 @@ def test_folders_of_mappings(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(OptionError, match="holds no mapping"):
         mapping_files([str(tmp_path / "empty")])
-    with pytest.raises(OptionError, match="the mapping that is given is empty"):
-        mapping_files([""])
 
 
 def test_drawn_points_are_different_and_the_same_for_a_seed() -> None:

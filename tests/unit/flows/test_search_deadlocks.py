@@ -62,6 +62,23 @@ def test_default_sizes_of_a_trace_let_its_firings_happen(late: str, tmp_path: Pa
     assert found.tokens == (1024, 1024)
 
 
+def test_sizes_of_the_network_below_those_of_its_run_are_raised_where_all_would_deadlock(tmp_path: Path) -> None:
+    """A run gives its FIFOs 512 tokens or more, so that it tells nothing of a ``bufferSize`` of 8."""
+    size = (
+        '<Attribute kind="Value" name="bufferSize"><Expr kind="Literal" literal-kind="Integer" value="8"/></Attribute>'
+    )
+    (tmp_path / "A.cal").write_text(A.format(n=100))
+    (tmp_path / "B.cal").write_text(B)
+    (tmp_path / "late.xdf").write_text(XDF.replace('dst-port="I"/>', f'dst-port="I">{size}</Connection>'))
+    late = str(tmp_path / "late.xdf")
+    found = search_capacities(load_setting(ProblemOptions(program=late, weights=("nominal",))))
+    assert found.tokens == (100, 512)
+    assert "capacity of a.O->b.I 8 -> 100 (because with less every mapping deadlocks)" in found.assumed
+    assert main(["trace", late, "-o", str(tmp_path / "late.trace"), "--quiet"]) == 0
+    of_trace = load_setting(ProblemOptions(program=str(tmp_path / "late.trace"), missing_weights="zero"))
+    assert search_capacities(of_trace).tokens == found.tokens
+
+
 def test_default_sizes_grow_until_the_firings_fit(tmp_path: Path) -> None:
     """1,500 tokens have to wait: 1,024 are not enough, the next power of two is."""
     (tmp_path / "A.cal").write_text(A.format(n=1500))

@@ -32,7 +32,9 @@ DOCUMENT = {
 }
 
 
-def runner(folder: Path, document: object, cores: tuple[int, ...] = (0, 1)) -> NativeRunner:
+def runner(
+    folder: Path, document: object, cores: tuple[int, ...] = (0, 1), *, printed: str = "printed"
+) -> NativeRunner:
     """Return a runner whose programs write ``document`` and what they were asked to a file beside them."""
     for name in ("plain", "timed"):
         script = folder / name
@@ -43,7 +45,7 @@ def runner(folder: Path, document: object, cores: tuple[int, ...] = (0, 1)) -> N
             "where = sys.argv.index('--singly') + 1 if '--singly' in sys.argv else 0\n"
             f"where and open({str(folder / 'singly')!r}, 'w').write(open(sys.argv[where]).read())\n"
             f"open(sys.argv[sys.argv.index('--result') + 1], 'w').write({json.dumps(document)!r})\n"
-            "print('printed')\n"
+            f"print({printed!r})\n"
         )
         script.chmod(0o755)
     network = Network(name="n", path=str(folder / "n.xdf"), instances=(), connections=())
@@ -113,6 +115,15 @@ def test_equal_work_has_an_equal_digest(tmp_path: Path) -> None:
     other = DOCUMENT | {"actors": [{"actions": [3, 5]}]}
     assert runner(tmp_path, faster).run(RunOrder()).result == one
     assert runner(tmp_path, other).run(RunOrder()).result != one
+
+
+def test_the_order_of_what_several_cores_print_is_no_other_result(tmp_path: Path) -> None:
+    """Actors print a line piece by piece, so that lines of two cores may mix."""
+    one, mixed, other = (
+        runner(tmp_path, DOCUMENT, printed=text).run(RunOrder()).result for text in ("a 1\nb 2", "b a 2\n1", "a 1\nb 3")
+    )
+    assert mixed == one
+    assert other != one
 
 
 @pytest.mark.parametrize(
