@@ -143,6 +143,12 @@ struct OptionInfo {
   void (*take)(ProgramOptions& options, const GivenOption& given);
 
   std::string names() const { return (letter != 0 ? std::string("-") + letter + "/" : "") + name; }
+
+  /// Whether the value is that of a file, folder or name, which must not be empty, as a variable that is not set is.
+  bool takes_name() const {
+    const std::string_view kind = value;
+    return kind == "FILE" || kind == "DIR" || kind == "NAME";
+  }
 };
 
 /// Note an option that says something of a GPU only, once; or that a later one took it back.
@@ -172,12 +178,7 @@ inline const std::vector<OptionInfo>& option_table() {
        }},
       {"files", 0, "--files", "DIR",
        "folder for files that the program itself names and writes (default: dse-out/NETWORK/files)",
-       [](Options& o, const Given& g) {
-         if (stripped(g.value).empty()) {
-           refuse_option("the folder for --files is empty", "give a name, or leave it out");
-         }
-         o.run.files = g.value;
-       }},
+       [](Options& o, const Given& g) { o.run.files = g.value; }},
       {"files", 0, "--allow-files", "DIR",
        "folder below which the program may read and write any file; may be repeated",
        [](Options& o, const Given& g) { o.run.allow_files.push_back(g.value); }},
@@ -284,7 +285,12 @@ class ArgumentReader {
       const std::string& argument = arguments_[next_++];
       const OptionInfo& option = option_of(argument);
       options_now_ = option.names();
-      option.take(options, {options_now_, value_of(option, argument)});
+      const std::string value = value_of(option, argument);
+      if (option.takes_name() && stripped(value).empty()) {
+        refuse_option("what follows '" + std::string(option.name) + "' is empty",
+                      "give a name or a value, or leave out both");
+      }
+      option.take(options, {options_now_, value});
       ++given_;
     }
     options.only_ping_pong = given_ == 1 && !options.run.ping_pong_cores.empty();
