@@ -2,6 +2,7 @@
 
 Objects are kept (``dse/native/cache.py``) by the digest of their text, of the runtime headers that it includes, of the
 flags and of the compiler; so a changed actor costs one compilation, and a second build of the same network none.
+Headers that many files include are precompiled (``dse/native/prelude.py``).
 """
 
 import os
@@ -236,6 +237,7 @@ class _Compilation:
         self._cache = FileCache("objects", ".o")
         self._said = FileCache("objects", ".said")
         self._preludes = KeptPreludes()
+        self._preludes_serve = True
         self._kernels: tuple[KernelResources, ...] = ()
         self._headers = dict(project.headers)
         self._lock = threading.Lock()
@@ -274,8 +276,7 @@ class _Compilation:
         jobs = self._options.jobs or len(usable_cores())
         with ThreadPoolExecutor(max_workers=max(1, min(jobs, len(todo) + len(shared)))) as pool:
             try:
-                # Preludes first: while a unit waits for one, it is made.
-                preludes = {text: pool.submit(self._prelude, text, uses) for text, uses in shared.items()}
+                preludes = {text: self._prelude(text, uses, pool) for text, uses in shared.items()}
                 for unit, path in pool.map(lambda u: self._compile(u, keys[u.path], preludes.get(u.prelude)), todo):
                     heard(unit, path)
                 for prelude in preludes.values():
@@ -308,23 +309,35 @@ class _Compilation:
             return None
         return own
 
-    def _prelude(self, text: str, uses: int) -> Path | None:
-        """Return a header that is precompiled beside its file, None where it does not pay or is not possible."""
-        self._go_on()
+    def _prelude(self, text: str, uses: int, pool: ThreadPoolExecutor) -> Future[Path | None]:
+        """Return a header that is precompiled beside its file, or soon is; None where that does not pay."""
         key = prelude_key(text, self._headers, self._compiler, self._options)
-        header = self._work / f"{key}.hpp"
-        made = header.with_suffix(".hpp.gch")
+        header, found = self._work / f"{key}.hpp", Future[Path | None]()
         write_whole(header, text)
-        if self._preludes.take(key, made):
-            return header
-        if uses < FEWEST_UNITS:
-            return None
+        if self._preludes.take(key, header.with_suffix(".hpp.gch")):
+            found.set_result(header)
+        elif uses < FEWEST_UNITS:
+            found.set_result(None)
+        else:
+            return pool.submit(self._made_prelude, key, header)
+        return found
+
+    def _made_prelude(self, key: str, header: Path) -> Path | None:
+        """Precompile a header; return it, None where that fails."""
+        made = header.with_suffix(".hpp.gch")
         command = (*self._compiler.command, *self._options.portable_flags(self._compiler), *self._options.flags)
         files = ("-I", RUNTIME, "-x", "c++-header", str(header), "-o", str(made))
         if not self._can_make((*command, *quick_flags(self._compiler), *files), made):
             return None
         self._preludes.keep(key, made)
         return header
+
+    def _is_made_with(self, header: Path | None, command: Sequence[str], files: Sequence[str], made: Path) -> bool:
+        """Compile with a prelude; return whether that went well. If once not, no other file is tried with one."""
+        if header is None or not self._preludes_serve:
+            return False
+        self._preludes_serve = self._can_make((*command, "-include", str(header), *files), made)
+        return self._preludes_serve
 
     def _can_make(self, command: tuple[str, ...], made: Path) -> bool:
         """Call a compiler that may fail; return whether it has written ``made``."""
@@ -346,8 +359,8 @@ class _Compilation:
         else:
             command = (*self._compiler.command, *self._options.portable_flags(self._compiler))
             flags = (*self._options.flags_of(unit), *quick_flags(self._compiler))
-            header = None if prelude is None or not has_prelude(unit) else prelude.result()
-            if header is None or not self._can_make((*command, *flags, "-include", str(header), *files), made):
+            header = prelude.result() if prelude is not None and has_prelude(unit) and prelude.done() else None
+            if not self._is_made_with(header, (*command, *flags), files, made):
                 self._call((*command, *flags, *files), unit, made)  # it says what is wrong without the prelude
         self._cache.put(key, made)
         return unit, made

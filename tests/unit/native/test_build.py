@@ -229,6 +229,23 @@ def test_a_prelude_serves_all_folders_and_changes_no_object(
     assert options.sanitize or plain == objects
 
 
+def test_kept_preludes_are_used_until_one_fails(tmp_path: Path, compiler: Compiler) -> None:
+    if not is_gcc(compiler):
+        pytest.skip("preludes are for g++")
+    calls, refuses = tmp_path / "calls", tmp_path / "refuses"
+    unwilling = f'case "$*" in *-include*) test ! -e {refuses} || exit 1;; esac'
+    wrapper = failing(tmp_path, f'echo "$*" >> {calls}; {unwilling}; exec {compiler.name} "$@"', compiler)
+    built(with_actors(4), tmp_path / "a", wrapper)
+    for folder, with_prelude in (("b", 6), ("c", 1)):
+        shutil.rmtree(tmp_path / "cache" / "native" / "objects")
+        calls.unlink()
+        assert built(with_actors(6), tmp_path / folder, wrapper) == (7, 0, "18")
+        made = [call for call in calls.read_text().splitlines() if " -c " in call]
+        assert sum("-include" in call for call in made) == with_prelude
+        assert sum("-include" not in call for call in made) == (1 if with_prelude == 6 else 7)
+        refuses.touch()
+
+
 def test_preludes_are_made_where_they_pay_and_depend_on_headers_and_flags(tmp_path: Path, compiler: Compiler) -> None:
     built(with_actors(3), tmp_path / "few", compiler)
     assert kept_preludes(tmp_path) == []
@@ -251,6 +268,7 @@ def test_a_prelude_that_cannot_be_used_costs_time_only(
         pytest.skip("preludes are for g++")
     built(with_actors(4), tmp_path / "a", compiler)
     (kept,) = kept_preludes(tmp_path)
+    assert kept.stat().st_nlink == 1, "the build that made it has ended"
     kept.write_bytes(kept.read_bytes()[:50_000] if damaged is None else damaged)
     assert built(with_actors(5), tmp_path / "b", compiler) == (2, 4, "15")
 
