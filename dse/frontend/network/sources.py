@@ -243,4 +243,13 @@ class Library:
                 beside.update(dict.fromkeys(sorted(p.stem for p in folder.iterdir() if p.suffix in (".cal", ".xdf"))))
         near = near_names(name, tuple(beside))
         meant = did_you_mean(f"{package}.{found}" if package else found for found in near)
-        return f"{self.roots.describe()}; {meant if near else '--source-path DIR searches another folder first'}"
+        advice = meant if near else self._elsewhere(package, name) or "--source-path DIR searches another folder first"
+        return f"{self.roots.describe()}; {advice}"
+
+    def _elsewhere(self, package: str, name: str) -> str:
+        """Say which file has the name of a class, but lies in no folder of its package; empty where none does."""
+        found = self.roots.find(name) if package else None
+        if found is None:
+            return ""
+        folder = package.replace(".", "/")
+        return f"'{found}' would be it in a folder '{folder}': rename the folder, or write the class as '{name}'"
