@@ -43,7 +43,7 @@ import signal, sys, threading, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import dse.cli.main as program
 
-def busy(arguments):
+def busy(*arguments):
     until = time.monotonic() + 60
     words = ["begun"]
     while time.monotonic() < until:  # what does not come to its end by an exception
@@ -198,7 +198,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 import dse.cli.main as program
 from dse.__main__ import main
 
-program._run_verb = lambda arguments: exec("interrupt()", {"__name__": "made", "interrupt": interrupt}) or sleep()
+program._run_verb = lambda *arguments: exec("interrupt()", {"__name__": "made", "interrupt": interrupt}) or sleep()
 
 def sleep():
     import time
