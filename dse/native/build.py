@@ -23,10 +23,10 @@ from dse.base.files import whole_file, write_whole
 from dse.base.source import NO_SPAN, Span
 from dse.native.cache import FileCache
 from dse.native.cuda import DeviceBuild, KernelResources, resources_in
-from dse.native.prelude import FEWEST_UNITS, KeptPreludes, has_prelude, preludes_of
+from dse.native.prelude import FEWEST_UNITS, has_prelude, kept_preludes, preludes_of
 from dse.native.process import signal_name
 from dse.native.project import COLD, MEANING, RUNTIME, Project, SourceUnit
-from dse.native.toolchain import Compiler, RunningTools, call_tool, is_gcc, native_target, quick_flags
+from dse.native.toolchain import Compiler, RunningTools, ToolResult, call_tool, is_gcc, native_target, quick_flags
 
 SANITIZERS = ("address", "undefined", "thread")
 COMPILE_SECONDS = 1800.0
@@ -134,10 +134,8 @@ def object_key(unit: SourceUnit, headers: dict[str, str], compiler: Compiler, op
 
 
 def prelude_key(text: str, headers: dict[str, str], compiler: Compiler, options: BuildOptions) -> str:
-    """Return the digest of all that a precompiled prelude depends on."""
-    used = included_headers(text, headers)
-    flags = (*options.portable_flags(compiler), *options.target(compiler), *options.flags)
-    return digest_of("prelude", compiler.identity, *flags, text, *(part for h in used for part in (h, headers[h])))
+    """Return the digest of all that a precompiled prelude depends on: that of a file of its lines."""
+    return object_key(SourceUnit(path="prelude.hpp", text=text), headers, compiler, options)
 
 
 def included_headers(text: str, headers: dict[str, str]) -> list[str]:
@@ -236,7 +234,7 @@ class _Compilation:
         self._live = live
         self._cache = FileCache("objects", ".o")
         self._said = FileCache("objects", ".said")
-        self._preludes = KeptPreludes()
+        self._preludes = kept_preludes()
         self._preludes_serve = True
         self._kernels: tuple[KernelResources, ...] = ()
         self._headers = dict(project.headers)
@@ -300,14 +298,8 @@ class _Compilation:
 
     def _kept(self, key: str) -> Path | None:
         """Return a kept object, under a name of this build: another one may delete it from the cache meanwhile."""
-        entry, own = self._cache.get(key), self._work / f"{key}.o"
-        if entry is None or own.exists():
-            return own if entry is not None else None
-        try:
-            shutil.copyfile(entry, own)
-        except OSError:
-            return None
-        return own
+        own = self._work / f"{key}.o"
+        return own if own.exists() or self._cache.take(key, own) else None
 
     def _prelude(self, text: str, uses: int, pool: ThreadPoolExecutor) -> Future[Path | None]:
         """Return a header that is precompiled beside its file, or soon is; None where that does not pay."""
@@ -329,23 +321,20 @@ class _Compilation:
         files = ("-I", RUNTIME, "-x", "c++-header", str(header), "-o", str(made))
         if not self._can_make((*command, *quick_flags(self._compiler), *files), made):
             return None
-        self._preludes.keep(key, made)
+        self._preludes.put(key, made)
         return header
 
     def _is_made_with(self, header: Path | None, command: Sequence[str], files: Sequence[str], made: Path) -> bool:
         """Compile with a prelude; return whether that went well. If once not, no other file is tried with one."""
         if header is None or not self._preludes_serve:
             return False
-        self._preludes_serve = self._can_make((*command, "-include", str(header), *files), made)
-        return self._preludes_serve
+        is_made = self._can_make((*command, "-include", str(header), *files), made)
+        self._preludes_serve &= is_made
+        return is_made
 
     def _can_make(self, command: tuple[str, ...], made: Path) -> bool:
         """Call a compiler that may fail; return whether it has written ``made``."""
-        self._go_on()
-        result = call_tool(
-            command, folder=self._folder, scratch=self._work, time_limit_s=COMPILE_SECONDS, among=self._live
-        )
-        return result.code == 0 and made.is_file()
+        return self._called(command).code == 0 and made.is_file()
 
     def _compile(self, unit: SourceUnit, key: str, prelude: Future[Path | None] | None) -> tuple[SourceUnit, Path]:
         made = self._work / f"{key}.o"
@@ -377,10 +366,7 @@ class _Compilation:
 
     def _call(self, command: tuple[str, ...], unit: SourceUnit | None, made: Path) -> str:
         """Call a compiler that is to write ``made``; return what it said."""
-        self._go_on()
-        result = call_tool(
-            command, folder=self._folder, scratch=self._work, time_limit_s=COMPILE_SECONDS, among=self._live
-        )
+        result = self._called(command)
         self._go_on()
         if result.code != 0 or not made.is_file():
             with self._lock:
@@ -389,6 +375,13 @@ class _Compilation:
             self._live.end()
             raise self._failure
         return result.text
+
+    def _called(self, command: tuple[str, ...]) -> ToolResult:
+        """Call a compiler in the folder of the sources, if nothing has ended the build."""
+        self._go_on()
+        return call_tool(
+            command, folder=self._folder, scratch=self._work, time_limit_s=COMPILE_SECONDS, among=self._live
+        )
 
     def _go_on(self) -> None:
         """Raise what has ended the build, if anything has."""

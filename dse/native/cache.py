@@ -38,6 +38,20 @@ class FileCache:
             return None
         return path
 
+    def take(self, key: str, place: Path) -> bool:
+        """Put the file of a key at a place of one build, as another may delete it here; return whether it is there."""
+        kept = self.get(key)
+        if kept is None:
+            return False
+        try:
+            os.link(kept, place)
+        except OSError:  # on another disk
+            try:
+                shutil.copyfile(kept, place)
+            except OSError:
+                return False
+        return True
+
     def put(self, key: str, made: Path) -> Path:
         """Keep a copy of a file that was made; return it, or ``made`` itself where nothing can be kept."""
         if self.folder is None:

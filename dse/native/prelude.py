@@ -5,11 +5,8 @@ are the same, in every project whose headers have the same texts: g++ knows a he
 Where there is none, or one that g++ does not take, files are compiled as they are; the objects are the same.
 """
 
-import os
-import shutil
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 from dse.native.cache import FileCache
 from dse.native.project import SourceUnit
@@ -33,30 +30,6 @@ def has_prelude(unit: SourceUnit) -> bool:
     return bool(unit.prelude) and not (unit.cold or unit.foreign or unit.device)
 
 
-class KeptPreludes:
-    """Precompiled preludes of earlier builds, by the digest of all that they depend on."""
-
-    def __init__(self) -> None:
-        self._cache = FileCache("preludes", ".gch", _MOST_BYTES)
-
-    def has(self, key: str) -> bool:
-        """Return whether one is kept."""
-        return self._cache.get(key) is not None
-
-    def take(self, key: str, place: Path) -> bool:
-        """Put one at a place of this build, since another build may delete it; return whether it is there."""
-        kept = self._cache.get(key)
-        if kept is None:
-            return False
-        try:
-            os.link(kept, place)
-        except OSError:  # on another disk
-            try:
-                shutil.copyfile(kept, place)
-            except OSError:
-                return False
-        return True
-
-    def keep(self, key: str, made: Path) -> None:
-        """Keep one that was made."""
-        self._cache.put(key, made)
+def kept_preludes() -> FileCache:
+    """Return the precompiled preludes of earlier builds."""
+    return FileCache("preludes", ".gch", _MOST_BYTES)

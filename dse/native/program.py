@@ -15,7 +15,7 @@ from dse.native.build import BuildOptions, build_program, compiled_size, missing
 from dse.native.cache import FileCache
 from dse.native.emission import Emission, EmissionOptions, emit, user_texts
 from dse.native.natives import UserNative
-from dse.native.prelude import FEWEST_UNITS, KeptPreludes, preludes_of
+from dse.native.prelude import FEWEST_UNITS, kept_preludes, preludes_of
 from dse.native.project import emulation_headers, runtime_headers, write_sources
 from dse.native.toolchain import Compiler, RunningTools, compiler_version
 from dse.program.network import Network
@@ -89,7 +89,7 @@ class NativeProgram:
         missing = missing_objects(project, self.compiler, self.kind.build)
         work = [_compile_seconds(len(unit.text), compiled_size(unit, headers)) for unit in missing]
         for text, uses in preludes_of(missing, self.compiler).items():
-            kept = KeptPreludes().has(prelude_key(text, headers, self.compiler, self.kind.build))
+            kept = kept_preludes().get(prelude_key(text, headers, self.compiler, self.kind.build)) is not None
             if kept or uses >= FEWEST_UNITS:
                 work += [0.0 if kept else _PRELUDE_SECONDS, uses * (_UNIT_BEHIND_PRELUDE_SECONDS - _UNIT_SECONDS)]
         return max(sum(work) / len(usable_cores()), max(work, default=0.0)) + _LINK_SECONDS

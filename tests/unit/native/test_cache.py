@@ -74,3 +74,20 @@ def test_a_program_can_be_run_as_soon_as_it_has_its_name(
     monkeypatch.setattr(Path, "replace", replace)
     FileCache("things").put("a", made(tmp_path, "one", 0o755))
     assert rights == [0o755]
+
+
+def test_what_a_build_has_taken_stays_there(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = FileCache("things", ".x")
+    kept = cache.put("a", made(tmp_path, "one"))
+    assert not cache.take("b", tmp_path / "none")
+    assert cache.take("a", tmp_path / "linked")
+
+    def on_another_disk(*_: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr("os.link", on_another_disk)
+    assert cache.take("a", tmp_path / "copied")
+    assert not cache.take("a", tmp_path / "no such folder" / "x")
+    assert kept == folder / "a.x"
+    kept.unlink()
+    assert [(tmp_path / name).read_text() for name in ("linked", "copied")] == ["one", "one"]
