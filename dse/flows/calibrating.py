@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dse.measure.arrival import Waits, arrival_steps, calibrated_arrival, waits_of
+from dse.measure.arrival import Waits, arrivals_of, calibrated_arrival, waits_of
 from dse.measure.crossing import Calibration, crossing_costs, entries_of, with_crossings
 from dse.measure.looks import Looks, called, looks_of
 from dse.measure.machine import RoundTrip, State
@@ -115,10 +115,14 @@ class Calibrator:
 
 def _state_weights(state: State, beside: Calibrated, calibrations: Sequence[Calibration]) -> StateWeights:
     profile, topology = beside.runs.profile, beside.topology
-    runs = [called(calibration.samples, calibration.partition_of, topology) for calibration in calibrations]
+    arrivals = [arrivals_of(calibration, topology, profile.facts.cost) for calibration in calibrations]
+    runs = [
+        called(one.samples, one.partition_of, topology, of.there)
+        for one, of in zip(calibrations, arrivals, strict=True)
+    ]
     found = looks_of(runs, profile.facts.cost)
     crossings = crossing_costs(profile, topology, calibrations, found, beside.timing)
-    waits = waits_of(arrival_steps(calibrations, topology, profile.facts.cost))
+    waits = waits_of(np.concatenate([np.zeros(0), *(of.steps for of in arrivals)]), profile.facts.hz)
     looks = found.scaled(profile.closure.factor)
     arrival = calibrated_arrival(calibrations, waits, looks, entries_of(crossings, topology), profile.facts)
     return StateWeights(

@@ -158,7 +158,7 @@ def visit_pairs(table: WeightTable, waits: Waits | None, looks: Looks, facts: Co
     if waits is not None:
         low, high = map(ns, waits.quartiles)
         waking = f"waking takes {ns(float(visits.wake_cycles))} ns"
-        waited = f"{ns(waits.median)} ns, quartiles {low} and {high}, of {waits.count}; {waking}"
+        waited = f"{ns(waits.mean)} ns, quartiles {low} and {high}, of {waits.count}; {waking}"
     entries = [float(counts) for counts in visits.entries.values()]
     entered = f"{ns(min(entries))} to {ns(max(entries))} ns a visit at {len(entries)} ends" if entries else "all free"
     only = "" if looks.glance is None else f" ({ns(looks.glance)} of an actor that only writes to other cores)"

@@ -3,8 +3,12 @@
 Tokens are published when the visit that wrote them ends. A core that is at work sees them at its next look, half a
 round trip of a cache line later. One that has nothing to do asks again and again whether some have come; the line with
 the indices has to travel to it, and its scheduler has to find the actor. What that takes together is seen in
-calibration runs, wherever a thread was waiting when the last token was published that the next firing of it needed;
-what it takes more than half a round trip is the waking of the core.
+calibration runs, wherever a thread had nothing to do when the last token was published that the next firing of it
+needed; what it takes more than half a round trip is the waking of the core.
+
+A thread that has nothing to do waits in an estimate from the end of its last visit on. In the program it asks all its
+actors first, and counts as waiting from the second pass on: most tokens come before, and are found sooner. So all that
+came behind the end of a visit count, and their mean, since an estimate adds them up.
 """
 
 from collections.abc import Sequence
@@ -21,6 +25,7 @@ from dse.measure.looks import Looks
 from dse.measure.machine import RoundTrip
 from dse.measure.profile_weights import exact
 from dse.measure.samples import MOST_VAIN, ActorVisits, Samples, visits_of_actor
+from dse.measure.turns import INTERRUPTED_S
 from dse.model.trace import FiringIds, Topology
 from dse.model.weights import Arrival, EntryKey, Visits
 
@@ -30,27 +35,32 @@ TURN_PARTS = 4
 """And after the firings that may move a quarter of a FIFO to or from another core: ``shown_every`` of the runtime."""
 _LACKED_TOKENS = 1
 """The end of a visit (``Visits.ending``) after which an actor waits for tokens, not for room."""
+_LACKED_ROOM = 2
 _FEWEST_WAITS = 100
-"""Of fewer waits no median is told."""
+"""Of fewer waits nothing is told."""
 _LEAST = Fraction(1, 100)
 """Counts that an arrival takes at least: an estimate wants it above 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waits:
-    """How long arrivals took, in counts: the median and the quartiles of ``count`` waits."""
+    """How long arrivals took where a core had nothing to do, in counts: mean and quartiles of ``count`` of them."""
 
-    median: float
+    mean: float
     quartiles: tuple[float, float]
     count: int
 
 
-def waits_of(steps: NDArray[np.float64]) -> Waits | None:
-    """Return what arrivals took, shape (n,), in one; None where too few were seen."""
+def waits_of(steps: NDArray[np.float64], hz: float) -> Waits | None:
+    """Return what arrivals took, shape (n,), in one; None where too few were seen. ``hz``: counts in a second.
+
+    What is above 20 us was an interruption, and counts as 20 us.
+    """
     if len(steps) < _FEWEST_WAITS:
         return None
-    low, median, high = np.percentile(steps, [25, 50, 75]).tolist()
-    return Waits(median=median, quartiles=(low, high), count=len(steps))
+    mean = float(np.minimum(steps, INTERRUPTED_S * hz).mean())
+    low, high = np.percentile(steps, [25, 75]).tolist()
+    return Waits(mean=mean, quartiles=(low, high), count=len(steps))
 
 
 def calibrated_arrival(
@@ -62,14 +72,14 @@ def calibrated_arrival(
 ) -> Arrival | None:
     """Return the arrival with what visits cost, for estimates; None where no round trip was measured around the runs.
 
-    ``looks``, ``entries``: in counts, scaled as the other costs are. A core that waited takes the median of the
+    ``looks``, ``entries``: in counts, scaled as the other costs are. A core that waited takes the mean of the
     waits, less what lies between two visits, which is in what its visit costs; where there are none, waking takes
     nothing.
     """
     arrival = ping_pong_arrival([trip for calibration in calibrations for trip in calibration.trips], facts)
     if arrival is None:
         return None
-    wake = Fraction(0) if waits is None else max(exact(waits.median - looks.between) - arrival.cycles, Fraction(0))
+    wake = Fraction(0) if waits is None else max(exact(waits.mean - looks.between) - arrival.cycles, Fraction(0))
     glance = None if looks.glance is None else exact(looks.glance)
     visits = Visits(look_cycles=exact(looks.look), glance_cycles=glance, wake_cycles=wake, entries=entries)
     return replace(arrival, visits=visits)
@@ -87,52 +97,74 @@ def ping_pong_arrival(trips: Sequence[RoundTrip], facts: CounterFacts) -> Arriva
     return Arrival(cycles=cycles, frequency_mhz=exact(facts.mhz), turn_firings=TURN_FIRINGS, turn_parts=TURN_PARTS)
 
 
-def arrival_steps(calibrations: Sequence[Calibration], topology: Topology, reading: float = 0.0) -> NDArray[np.float64]:
-    """Return how long each arrival took in some calibrations, in counts, shape (n_waits,).
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Arrivals:
+    """What a calibration says of arrivals.
+
+    ``steps``: how long each took, in counts, shape (n,). ``there``: by thread, shape (n_visits,), of which visits it is
+    known that all that the first firing needed from other cores lay there when the visit before it on the thread ended.
+    """
+
+    steps: NDArray[np.float64]
+    there: tuple[NDArray[np.bool_], ...]
+
+
+def arrivals_of(calibration: Calibration, topology: Topology, reading: float = 0.0) -> Arrivals:
+    """Return the arrivals in a calibration.
 
     An arrival is from the end of the visit that published the last token which the first firing of another visit
-    needed, to the start of that one. It counts where the reader's thread waited and its actor was short of tokens, and
-    all these visits and the one before on that thread are recorded; the moment must lie after the end of the latter.
-    What was published during the visit already takes 0. ``reading``: what a reading of the counter takes; a thread
-    that waits makes some for each actor that it asks in vain (``Visits.vain_readings``), and their share of the waiting
-    is taken out.
+    needed, to the start of that one. It counts where the reader's actor was short of tokens, and all these visits and
+    the one before on its thread are recorded; the moment must lie after the end of the latter, so that the thread had
+    nothing to do. What was published during the visit already takes 0. ``reading``: what a reading of the counter
+    takes; a thread makes some for each actor that it asks in vain (``Visits.vain_readings``), and their share of that
+    time is taken out.
 
-    Raises ``ValueError`` where the records of one do not fit its firings.
+    Raises ``ValueError`` where the records do not fit the firings.
     """
-    found = [_of_calibration(calibration, topology, reading) for calibration in calibrations]
-    return np.concatenate([np.zeros(0), *found])
-
-
-def _of_calibration(calibration: Calibration, topology: Topology, reading: float) -> NDArray[np.float64]:
     visits = [
         visits_of_actor(calibration.samples, a, calibration.firings[a], len(actor.actions))
         for a, actor in enumerate(topology.actors)
     ]
-    found = [_of_actor(calibration, topology, visits, a, reading) for a in range(len(topology.actors))]
-    return np.concatenate([np.zeros(0), *found])
+    there = tuple(np.zeros(len(thread.visits.actor), dtype=np.bool_) for thread in calibration.samples.threads)
+    steps = [np.zeros(0)]
+    for actor, mine in enumerate(visits):
+        published, known = _published(calibration, topology, visits, actor)
+        before, recorded, readings, told = _before(calibration.samples, mine)
+        steps.append(_waited(mine, published, before, recorded & known, reading * readings.astype(np.float64), told))
+        lay = recorded & known & (published <= before) & (mine.before != _LACKED_ROOM)
+        for number, marked in enumerate(there):
+            marked[mine.row[mine.thread == number]] = lay[mine.thread == number]
+    return Arrivals(steps=np.concatenate(steps), there=there)
 
 
-def _of_actor(
-    calibration: Calibration, topology: Topology, visits: Sequence[ActorVisits], actor: int, reading: float
+def _waited(
+    mine: ActorVisits,
+    published: NDArray[np.int64],
+    before: NDArray[np.int64],
+    known: NDArray[np.bool_],
+    read: NDArray[np.float64],
+    told: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """Return the arrivals at one actor, shape (n_waits,)."""
-    mine = visits[actor]
-    published = _published(calibration, topology, visits, actor)
-    before, waited, readings, told = _before(calibration.samples, mine)
-    rows = waited & (mine.before == _LACKED_TOKENS) & (published > before)
-    steps = np.maximum(mine.start.astype(np.int64) - published, 0)
-    told &= rows
-    waiting = float((mine.start.astype(np.int64) - before)[told].sum())
-    share = min(reading * float(readings[told].sum()) / waiting, 1.0) if waiting else 0.0
-    return np.asarray(steps[rows] * (1.0 - share), dtype=np.float64)
+    """Return the arrivals at one actor, shape (n_waits,).
+
+    ``published``, ``known``: as ``_published`` has them; ``before``, ``read``, ``told``: as ``_before`` has them, the
+    readings as counts that they took.
+    """
+    rows = known & (mine.before == _LACKED_TOKENS) & (published > before)
+    start = mine.start.astype(np.int64)
+    told = told & rows
+    waiting = float((start - before)[told].sum())
+    share = min(float(read[told].sum()) / waiting, 1.0) if waiting else 0.0
+    return np.asarray(np.maximum(start - published, 0)[rows] * (1.0 - share), dtype=np.float64)
 
 
 def _published(
     calibration: Calibration, topology: Topology, visits: Sequence[ActorVisits], actor: int
-) -> NDArray[np.int64]:
-    """Return when the last token from another core was published that each visit needed, shape (n,).
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return when the last token from another core was published that each visit needed, and whether that is known.
 
-    0 where the first firing of a visit needed none, or where the visit that published one is not recorded.
+    Shape (n,) each. 0 where the first firing of a visit needed none; unknown where the visit that published it is not
+    recorded.
     """
     mine, owner = visits[actor], calibration.partition_of
     action = calibration.firings[actor][mine.first]
@@ -153,7 +185,7 @@ def _published(
         visit = np.minimum(np.searchsorted(written, needed), len(ends) - 1)
         known &= (reads[action] == 0) | (visit == 0) | (needed > np.append(0, before)[visit])
         last = np.maximum(last, np.where(reads[action] > 0, ends[visit], 0))
-    return np.where(known, last, 0)
+    return last, known
 
 
 def _moved(firings: FiringIds, rates: NDArray[np.int64], first: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -165,20 +197,18 @@ def _moved(firings: FiringIds, rates: NDArray[np.int64], first: NDArray[np.int64
 def _before(
     samples: Samples, visits: ActorVisits
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64], NDArray[np.bool_]]:
-    """Return of each visit the end of the one before it on its thread, whether the thread waited since, the readings of
-    the counter since in visits in vain, and whether all of these were counted; shape (n,) each.
-
-    A thread has not waited before its first visit: it had not begun. Nothing is known where that visit is not recorded.
+    """Return of each visit the end of the one before it on its thread, whether that is recorded, the readings of the
+    counter since in visits in vain, and whether all of these were counted; shape (n,) each.
     """
     ends = np.zeros(len(visits.row), dtype=np.int64)
-    waited = np.zeros(len(visits.row), dtype=np.bool_)
+    recorded = np.zeros(len(visits.row), dtype=np.bool_)
     readings = np.zeros(len(visits.row), dtype=np.int64)
     counted = np.zeros(len(visits.row), dtype=np.bool_)
     for number, thread in enumerate(samples.threads):
         here = (visits.thread == number) & (visits.row > 0)
         rows = visits.row[here]
         ends[here] = thread.visits.end[rows - 1].astype(np.int64)
-        waited[here] = thread.visits.apart[rows] & thread.visits.follows[rows]
+        recorded[here] = thread.visits.follows[rows]
         readings[here] = thread.visits.vain_readings * thread.visits.vain[rows].astype(np.int64)
         counted[here] = thread.visits.vain[rows] < MOST_VAIN
-    return ends, waited, readings, counted
+    return ends, recorded, readings, counted

@@ -43,17 +43,21 @@ class Called:
     """A timed run: its records, and the actors that are called in every pass, by their partitions.
 
     ``partition_of``: of each actor; ``from_others``, ``to_others``: whether a FIFO comes there from another partition,
-    or only such FIFOs go out. In a pass actors come in the order of their numbers.
+    or only such FIFOs go out. In a pass actors come in the order of their numbers. ``there``: as in ``Arrivals``, by
+    thread; none: all was there, as on one core.
     """
 
     samples: Samples
     partition_of: tuple[int, ...] = ()
     from_others: tuple[bool, ...] = ()
     to_others: tuple[bool, ...] = ()
+    there: tuple[NDArray[np.bool_], ...] = ()
 
 
-def called(samples: Samples, partition_of: tuple[int, ...], topology: Topology) -> Called:
-    """Return a timed run of a mapping, with what is called in it."""
+def called(
+    samples: Samples, partition_of: tuple[int, ...], topology: Topology, there: tuple[NDArray[np.bool_], ...]
+) -> Called:
+    """Return a timed run of a mapping, with what is called in it; ``there``: as in ``Called``."""
     crossing = [b for b in topology.buffers if partition_of[b.source] != partition_of[b.target]]
     targets, sources = {b.target for b in crossing}, {b.source for b in crossing}
     actors = range(len(topology.actors))
@@ -62,6 +66,7 @@ def called(samples: Samples, partition_of: tuple[int, ...], topology: Topology) 
         partition_of=partition_of,
         from_others=tuple(a in targets for a in actors),
         to_others=tuple(a in sources - targets for a in actors),
+        there=there,
     )
 
 
@@ -89,7 +94,11 @@ def looks_of(runs: Sequence[Called], reading: float) -> Looks:
     take less than later ones, so that a line through all pairs would put too much between visits. Where each pair had
     calls in vain both have the same part; where none had, ``look`` is 0.
     """
-    found = [_of_thread(run, thread.visits, reading) for run in runs for thread in run.samples.threads]
+    found = [
+        _of_thread(run, thread.visits, run.there[number] if run.there else None, reading)
+        for run in runs
+        for number, thread in enumerate(run.samples.threads)
+    ]
     gaps = _Gaps(
         steps=np.concatenate([np.zeros(0), *(gap.steps for gap in found)]),
         vain=np.concatenate([np.zeros(0), *(gap.vain for gap in found)]),
@@ -123,12 +132,14 @@ def _costs(steps: FloatArray, *columns: FloatArray) -> tuple[float, ...]:
     return tuple(np.nan_to_num(split_durations(steps, np.column_stack(columns)).costs).tolist())
 
 
-def _of_thread(run: Called, visits: Visits, reading: float) -> _Gaps:
+def _of_thread(run: Called, visits: Visits, there: NDArray[np.bool_] | None, reading: float) -> _Gaps:
     """Return how far visits of a thread are from the one before them, without readings, and the calls in vain between.
 
-    Only visits that follow at once, and of which the calls were counted.
+    Only visits that follow at once, of which the calls were counted, and whose tokens were there: else the thread asks
+    in vain until they come, and what that takes is no price of a call.
     """
-    rows = np.flatnonzero(visits.behind & (visits.vain < MOST_VAIN))
+    told = visits.behind & (visits.vain < MOST_VAIN)
+    rows = np.flatnonzero(told if there is None else told & there)
     vain = visits.vain[rows].astype(np.float64)
     gap = (visits.start[rows].astype(np.int64) - visits.end[rows - 1].astype(np.int64)).astype(np.float64)
     last, here = visits.actor[rows - 1].astype(np.int64), visits.actor[rows].astype(np.int64)

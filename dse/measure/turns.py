@@ -25,7 +25,7 @@ MOST_APART = 8
 """At least one visit of so many is timed."""
 FEWEST_TIMED = 20_000
 """So many visits of a run are timed, if it has them: those of some ends of FIFOs are few."""
-_INTERRUPTED_S = 20e-6
+INTERRUPTED_S = 20e-6
 """What a visit takes more at most; a page fault takes a microsecond, another process that runs some hundred."""
 _FEWEST_TOLD = 100
 """Of fewer visits of an actor nothing is told."""
@@ -50,7 +50,7 @@ def local_and_more(profile: Profile, actor: int, visits: ActorVisits, between: f
     costs = profile.actors[actor]
     steps = (visits.inside(profile.facts.cost) + between) * profile.closure.factor
     local = costs.visit + visits.counts @ costs.means()
-    return local, np.minimum(steps - local, _INTERRUPTED_S * profile.facts.hz)
+    return local, np.minimum(steps - local, INTERRUPTED_S * profile.facts.hz)
 
 
 def timing_costs(profile: Profile, alone: Sequence[Samples], firings: Sequence[FiringIds]) -> tuple[float, ...]:

@@ -56,7 +56,7 @@ def test_the_manifest_says_what_it_rests_on(tmp_path: Path) -> None:
     assert manifest["crossing"].startswith("calibrated by 2 runs of 1 mappings")
     assert manifest["round trips"] == "90 to 90 ns"
     assert manifest["arrival"] == "45 ns, half the median round trip"
-    assert manifest["waits"] == "too few in the calibration runs: waking is taken to be free"
+    assert manifest["waits"] == "0 ns, quartiles 0 and 0, of 600; waking takes 0 ns"
     assert re.fullmatch(r"\d+ ns a call in vain, \d+ ns between visits, of \d{4} pairs of them", manifest["looks"])
     assert manifest["entries"].endswith(" ends")
     assert manifest["involuntary switches"] == "2.0 a run"
@@ -77,11 +77,13 @@ def test_waits_and_entries_are_told_in_nanoseconds() -> None:
     key = ("source", "Out", "filter", "In")
     visits = Visits(wake_cycles=Fraction(500), entries={(*key, "read"): Fraction(80), (*key, "write"): Fraction(300)})
     table = WeightTable(name="", arrival=Arrival(cycles=Fraction(90), frequency_mhz=Fraction(2000), visits=visits))
-    waits = Waits(median=590.0, quartiles=(400.0, 1000.0), count=77)
+    waits = Waits(mean=590.0, quartiles=(400.0, 1000.0), count=77)
     pairs = dict(visit_pairs(table, waits, Looks(between=16.0, look=50.0, gaps=9), FACTS))
     assert pairs["waits"] == "295 ns, quartiles 200 and 500, of 77; waking takes 250 ns"
     assert pairs["entries"] == "40 to 150 ns a visit at 2 ends"
     assert pairs["looks"] == "25 ns a call in vain, 8 ns between visits, of 9 pairs of them"
+    few = dict(visit_pairs(table, None, Looks(), FACTS))
+    assert few["waits"] == "too few in the calibration runs: waking is taken to be free"
 
 
 def test_without_calibration_the_micro_benchmark_tells(tmp_path: Path) -> None:

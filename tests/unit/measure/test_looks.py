@@ -1,6 +1,7 @@
 """What lies between visits, from threads that are made by hand."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,22 @@ def test_calls_in_vain_are_told_from_what_lies_between_visits_anyway(tmp_path: P
 @pytest.mark.parametrize(("vain", "apart"), [([0, 1, 2] * 30, WAITED), ([MOST_VAIN] * 90, 0), ([], 0)])
 def test_who_waited_or_lost_count_says_nothing(tmp_path: Path, vain: list[int], apart: int) -> None:
     assert looks_of([Called(samples=visited(tmp_path / "raw", vain, apart=apart))], READING) == Looks()
+
+
+def test_who_asked_in_vain_until_tokens_came_says_nothing(tmp_path: Path) -> None:
+    """Such calls go on until the tokens are there, however long that is."""
+    vain = [0, 2, 4] * 300
+    samples = visited(tmp_path / "raw", vain)
+    waited = np.array(vain) == 4
+    visits = samples.threads[0].visits
+    late = np.cumsum(np.where(waited, 5000, 0)).astype(np.uint64)
+    moved = replace(visits, start=visits.start + late, end=visits.end + late)
+    thread_of = replace(samples.threads[0], visits=moved)
+    run = Called(samples=replace(samples, threads=(thread_of,)))
+    assert looks_of([run], READING).look > 2 * LOOK
+    found = looks_of([replace(run, there=(~waited,))], READING)
+    assert (found.between, found.look) == (pytest.approx(BETWEEN, rel=0.02), pytest.approx(LOOK, rel=0.02))
+    assert found.gaps == 600 - 1
 
 
 def test_without_calls_in_vain_they_take_nothing(tmp_path: Path) -> None:
