@@ -52,8 +52,8 @@ class _Group:
 def end_prices(more: FloatArray, tokens: FloatArray) -> EndPrices:
     """Return the prices of p ends by what n visits took ``more``, shape (n,), and the ``tokens`` of each, shape (n, p).
 
-    An end that leads in no visit has the largest entry that fits: the least that leads where it moves tokens too. What
-    cannot be told from tokens is theirs.
+    An end that leads in no visit has the largest entry that fits: the least that leads where it moves tokens too. Of
+    what entries and tokens explain equally well, since all visits move as many, each has half.
     """
     groups = _groups(more, tokens)
     p = tokens.shape[1]
@@ -111,13 +111,24 @@ def _solved(groups: list[_Group], leads: tuple[int, ...]) -> EndPrices:
         columns = np.append(lead, np.arange(p, 2 * p))
         gram[np.ix_(columns, columns)] += group.gram
         moment[columns] += group.moment
-    prices = np.nan_to_num(solve_moments(gram, moment, optional=tuple(range(p))).costs)
+    prices = _halved(gram, moment, p)
     entries = prices[:p].copy()
     for end in sorted(set(range(p)) - set(leads)):
         entries[end] = min(
             (prices[lead] for group, lead in zip(groups, leads, strict=True) if group.moved[end]), default=0.0
         )
     return EndPrices(entries=entries, each=prices[p:])
+
+
+def _halved(gram: FloatArray, moment: FloatArray, p: int) -> FloatArray:
+    """Return the costs of p entries and p tokens, shape (2 p,): the mean of what they are where as much as possible is
+    put down to tokens, and where it is put down to entries.
+    """
+    by_tokens = solve_moments(gram, moment, optional=tuple(range(p)))
+    if not by_tokens.contained:
+        return np.nan_to_num(by_tokens.costs)
+    by_entries = solve_moments(gram, moment, optional=tuple(range(p, 2 * p)))
+    return np.asarray((np.nan_to_num(by_tokens.costs) + np.nan_to_num(by_entries.costs)) / 2)
 
 
 def _error(groups: list[_Group], prices: EndPrices) -> float:

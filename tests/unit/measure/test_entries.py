@@ -40,10 +40,17 @@ def test_an_end_that_never_leads_has_the_largest_entry_that_fits() -> None:
     assert found.each == pytest.approx([3.0, 5.0], rel=0.01)
 
 
-def test_what_tokens_explain_is_theirs() -> None:
-    tokens = np.ones((100, 1))
+def test_entries_and_tokens_halve_what_both_explain() -> None:
+    found = end_prices(np.full(100, 80.0), np.full((100, 1), 4.0))
+    assert (found.entries.tolist(), found.each.tolist()) == (pytest.approx([40.0]), pytest.approx([10.0]))
+
+
+def test_what_makes_nothing_dearer_beside_another_end_has_a_price_alone() -> None:
+    """Visits take 80 with the first end, and with both: the second is hidden by the first, and not free."""
+    tokens = np.array([[8.0, 0.0]] * 50 + [[8.0, 8.0]] * 50)
     found = end_prices(np.full(100, 80.0), tokens)
-    assert (found.entries.tolist(), found.each.tolist()) == ([0.0], pytest.approx([80.0]))
+    assert found.paid(tokens) == pytest.approx(80.0)
+    assert found.paid(np.array([[0.0, 8.0]])) == pytest.approx(40.0)
 
 
 def test_without_tokens_nothing_costs() -> None:
