@@ -65,7 +65,8 @@ def test_visits_are_noted_in_turns(tmp_path: Path, mapping: str) -> None:
     assert (samples.every, whole.every) == (8, 1)
     for thread, other in zip(samples.threads, whole.threads, strict=True):
         visits = thread.visits
-        assert 0 < len(visits.actor) < len(other.visits.actor) / 4
+        # Of how many visits the firings are is chance where two threads run, how many firings there are is not.
+        assert 0 < visits.firings.sum() < other.visits.firings.sum() / 3
         assert not thread.fruitless.visits.any()
         assert visits.follows[1::2].all(), "the second of two visits follows"
         assert not visits.follows[::2].any()
