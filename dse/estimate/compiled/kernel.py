@@ -14,11 +14,12 @@ from numba import njit
 from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled import layout as at
 from dse.estimate.compiled.eights import least_of_eight
+from dse.estimate.compiled.inner import Inner
 from dse.estimate.compiled.pointers import int64_pointer, is_plain, is_still, uint16_pointer
 
-_inner = njit(error_model="numpy")
+_inner = njit(error_model="numpy", pipeline_class=Inner)
 """Compiles what only the kernel calls."""
-_inlined = njit(error_model="numpy", forceinline=True)
+_inlined = njit(error_model="numpy", forceinline=True, pipeline_class=Inner)
 """The same for what most firings pass through."""
 
 # What only some points have ------------------------------------------------------------------------------------------
