@@ -1,5 +1,6 @@
 """Quicker kernels are compiled beside a search, never before it; until then, and after, results are the same."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dse.estimate.compiled import behind
+from dse.estimate.compiled import behind, warm
 from dse.estimate.compiled.burst import bursts_of
 from dse.estimate.compiled.encode import EncodedPoint
 from dse.estimate.compiled.engine import CompiledEngine
@@ -91,6 +92,19 @@ def test_without_a_process_the_general_kernel_goes_on(missing: Started) -> None:
 
 def test_the_process_ends_well() -> None:
     subprocess.run([sys.executable, "-m", "dse.estimate.compiled.behind"], check=True, capture_output=True)
+
+
+def test_who_waits_for_it_has_a_process_of_the_same_priority() -> None:
+    with behind.quicker_beside() as beside:
+        assert os.getpriority(os.PRIO_PROCESS, beside.pid) == os.getpriority(os.PRIO_PROCESS, 0)
+    assert beside.returncode == 0
+
+
+def test_set_up_fails_where_the_quicker_kernels_cannot_be_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warm, "quicker_beside", lambda: subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"]))
+    monkeypatch.setattr(warm, "warm", lambda: None)
+    with pytest.raises(SystemExit, match="ended with 3"):
+        warm.warm_all()
 
 
 def test_outcomes_are_the_same_before_and_behind(monkeypatch: pytest.MonkeyPatch) -> None:
