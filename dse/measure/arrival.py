@@ -7,8 +7,8 @@ calibration runs, wherever a thread had nothing to do when the last token was pu
 needed; what it takes more than half a round trip is the waking of the core.
 
 A thread that has nothing to do waits in an estimate from the end of its last visit on. In the program it asks all its
-actors first, and counts as waiting from the second pass on: most tokens come before, and are found sooner. So all that
-came behind the end of a visit count, and their mean, since an estimate adds them up.
+actors first, and counts as waiting from the second pass on: half of the tokens come before, and are found sooner. So
+all that came behind the end of a visit count, and their mean, since an estimate adds them up.
 """
 
 from collections.abc import Sequence

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.measure.regression import split_durations
-from dse.measure.samples import MOST_VAIN, Samples, Visits
+from dse.measure.samples import MOST_VAIN, Samples
 from dse.model.trace import Topology
 
 FloatArray = NDArray[np.float64]
@@ -94,11 +94,7 @@ def looks_of(runs: Sequence[Called], reading: float) -> Looks:
     take less than later ones, so that a line through all pairs would put too much between visits. Where each pair had
     calls in vain both have the same part; where none had, ``look`` is 0.
     """
-    found = [
-        _of_thread(run, thread.visits, run.there[number] if run.there else None, reading)
-        for run in runs
-        for number, thread in enumerate(run.samples.threads)
-    ]
+    found = [_of_thread(run, number, reading) for run in runs for number in range(len(run.samples.threads))]
     gaps = _Gaps(
         steps=np.concatenate([np.zeros(0), *(gap.steps for gap in found)]),
         vain=np.concatenate([np.zeros(0), *(gap.vain for gap in found)]),
@@ -132,14 +128,17 @@ def _costs(steps: FloatArray, *columns: FloatArray) -> tuple[float, ...]:
     return tuple(np.nan_to_num(split_durations(steps, np.column_stack(columns)).costs).tolist())
 
 
-def _of_thread(run: Called, visits: Visits, there: NDArray[np.bool_] | None, reading: float) -> _Gaps:
+def _of_thread(run: Called, number: int, reading: float) -> _Gaps:
     """Return how far visits of a thread are from the one before them, without readings, and the calls in vain between.
 
     Only visits that follow at once, of which the calls were counted, and whose tokens were there: else the thread asks
     in vain until they come, and what that takes is no price of a call.
     """
+    visits = run.samples.threads[number].visits
     told = visits.behind & (visits.vain < MOST_VAIN)
-    rows = np.flatnonzero(told if there is None else told & there)
+    if run.there:
+        told &= run.there[number]
+    rows = np.flatnonzero(told)
     vain = visits.vain[rows].astype(np.float64)
     gap = (visits.start[rows].astype(np.int64) - visits.end[rows - 1].astype(np.int64)).astype(np.float64)
     last, here = visits.actor[rows - 1].astype(np.int64), visits.actor[rows].astype(np.int64)

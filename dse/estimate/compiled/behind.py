@@ -25,16 +25,14 @@ def compile_behind() -> None:
     bursts = is_burst_compiled() and is_travel_compiled() and is_link_compiled()
     if _STARTED or (bursts and is_plain_compiled()) or not sys.executable:
         return
-    root = str(Path(__file__).parents[3])
-    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     with suppress(OSError):  # no process to be had: the general kernel goes on serving
         _STARTED.append(
             subprocess.Popen(
-                [sys.executable, "-P", "-m", "dse.estimate.compiled.behind"],  # -P: nothing from the working directory
+                _command(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": path},
+                env=_environment(),
                 start_new_session=True,
             )
         )
@@ -48,7 +46,18 @@ def compile_quicker() -> None:
 
 def quicker_beside() -> "subprocess.Popen[bytes]":
     """Start a process that compiles them, for somebody who waits for it."""
-    return subprocess.Popen([sys.executable, "-m", "dse.estimate.compiled.behind", _AT_ONCE])
+    return subprocess.Popen(_command(_AT_ONCE), env=_environment())
+
+
+def _command(*arguments: str) -> list[str]:
+    """Return how such a process is started; ``-P``: with nothing from the working directory."""
+    return [sys.executable, "-P", "-m", "dse.estimate.compiled.behind", *arguments]
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment with which it finds this very package."""
+    root = str(Path(__file__).parents[3])
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
 
 
 def main(*, at_once: bool) -> None:

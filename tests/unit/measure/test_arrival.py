@@ -100,7 +100,7 @@ def test_of_visits_in_turns_those_count_that_are_known(tmp_path: Path) -> None:
     for k in range(4000):
         n = int(rng.integers(1, 9))
         writer.append((now, now + 100, n, 0, FULL))
-        reader.append((now + 101 + k, now + 105 + k, n, 1, SHORT, WAITED))
+        reader.append((now + 101 + k, now + 105 + k, n, 1, SHORT, WAITED if rng.random() < 0.8 else 0))
         now += 10_000
     counts = sum(v[2] for v in writer)
     firings = (np.zeros(counts, dtype=np.uint8), np.ones(counts, dtype=np.uint8), np.zeros(0, dtype=np.uint8))
