@@ -5,19 +5,16 @@ Partitions, actors, static orders and choices are as in ``dse.estimate.compiled.
 one behind the other: ``first_part``, ``first_order`` and ``first_choice`` say where those of a point begin.
 """
 
-from numba import njit
-
 from dse.estimate.compiled import burst_layout as at
 from dse.estimate.compiled import layout
 from dse.estimate.compiled.burst_links import lay_asked
 from dse.estimate.compiled.burst_rows import goes_in_rows, lay_row
+from dse.estimate.compiled.inner import inner
 from dse.estimate.compiled.place_kernel import PART_ACTORS, PART_ORDER, PART_POLICY, PART_ROW, PARTS_WIDTH
 from dse.estimate.compiled.pointers import is_linked, is_travelling
 
-_inner = njit(error_model="numpy")
 
-
-@_inner
+@inner
 def lay_lane(m, lane, policy, partition, places, hints, order, heard, n, n_order, key):
     """Fill the row of a lane."""
     for word in range(lane, lane + at.LANE_WORDS):
@@ -29,7 +26,7 @@ def lay_lane(m, lane, policy, partition, places, hints, order, heard, n, n_order
     m[key] = 0
 
 
-@_inner
+@inner
 def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order):
     """Lay out lanes, and the actors on each; a partition with a core for each actor is as many lanes."""
     n = t[at.N_ACTORS]
@@ -73,7 +70,7 @@ def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order
     m[at.N_LANES] = m[at.N_KEYS] = key - keys
 
 
-@_inner
+@inner
 def may_be_full(capacity, unit):
     """Return whether a buffer can have more entries than a queue.
 
@@ -85,7 +82,7 @@ def may_be_full(capacity, unit):
     return (capacity // unit if unit > 0 else capacity + 1) > at.N_ENTRIES
 
 
-@_inner
+@inner
 def next_queue(q, unit):
     """Return the address of the queue behind another one; entries of a uniform buffer are a word each.
 
@@ -96,7 +93,7 @@ def next_queue(q, unit):
     return q + at.ENTRIES + (at.N_ENTRIES if unit > 0 else 2 * at.N_ENTRIES)
 
 
-@_inner
+@inner
 def lay_queue(m, q, unit, known, capacity):
     """Lay out a queue in which so many tokens, or so much room, is known from the begin on."""
     m[q + at.USED] = m[q + at.HEAD] = m[q + at.TAIL] = m[q + at.WANTED] = 0
@@ -109,7 +106,7 @@ def lay_queue(m, q, unit, known, capacity):
     m[q + at.MAY_BE_FULL] = may_be_full(capacity, unit)
 
 
-@_inner
+@inner
 def lay_queues(m, t, choices, first_choice):
     """Lay out the two queues of each buffer, first the tokens, then the room; return the address behind them."""
     q = m[at.QUEUE_OF] + t[at.N_BUFFERS]
@@ -132,7 +129,7 @@ def lay_queues(m, t, choices, first_choice):
     return q
 
 
-@_inner
+@inner
 def lay_ways(m, t, v, way, a, choices, first_choice, of_outputs):
     """List the queues at one side of an actor that it gives to by publishing; return the address behind the list."""
     lists = t[at.OUTPUTS_FIRST if of_outputs else at.INPUTS_FIRST] + a
@@ -151,7 +148,7 @@ def lay_ways(m, t, v, way, a, choices, first_choice, of_outputs):
     return way
 
 
-@_inner
+@inner
 def lay_travellers(m, t, choices, first_choice):
     """Lay out what actors have where tokens travel, from TRAVELLERS on; return the address behind it."""
     m[at.WAY_TICKS], m[at.VISITED], m[at.VISIT_FIRINGS] = t[at.ARRIVAL], t[at.VISITS], t[at.LONGEST_TURN]
@@ -167,7 +164,7 @@ def lay_travellers(m, t, choices, first_choice):
     return way
 
 
-@_inner
+@inner
 def lay_visits(m, parts, first_part):
     """Give the actors of each lane their rows of TRAVELLERS; add up calls in vain, of all and before each place."""
     for number in range(m[at.N_LANES]):
@@ -183,7 +180,7 @@ def lay_visits(m, parts, first_part):
         m[lane + at.ALL_CALLS] = calls
 
 
-@_inner
+@inner
 def lay_needs(m, t, e, x, side, choices, first_choice, price, parallel):
     """Lay out the reads or the writes of action number ``x``, each with when it ends; return how long all take.
 
@@ -208,7 +205,7 @@ def lay_needs(m, t, e, x, side, choices, first_choice, price, parallel):
     return total, e
 
 
-@_inner
+@inner
 def lay_action(m, t, x, e, number, row, choices, first_choice, early, parallel):
     """Lay out what an action needs, and the times in its firings; return the address behind its needs."""
     n = t[at.N_ACTIONS]
@@ -239,7 +236,7 @@ def lay_action(m, t, x, e, number, row, choices, first_choice, early, parallel):
     return end
 
 
-@_inner
+@inner
 def lay_entry(m, t, x, number, choices, first_choice):
     """Lay out the largest entry of the ends of buffers that travel, of action number ``number``."""
     m[x + at.ENTRY] = 0
@@ -251,7 +248,7 @@ def lay_entry(m, t, x, number, choices, first_choice):
                 m[x + at.ENTRY] = max(m[x + at.ENTRY], t[t[entries] + b])
 
 
-@_inner
+@inner
 def lay_actions(m, t, parts, first_part, choices, first_choice, early, parallel):
     """Lay out the actions of all actors."""
     x = m[at.ACTIONS]
@@ -274,7 +271,7 @@ def lay_actions(m, t, parts, first_part, choices, first_choice, early, parallel)
             lay_row(m, t, m[at.ACTORS] + a * at.ACTOR_WORDS, x - n * at.ACTION_WORDS, first, n)
 
 
-@_inner
+@inner
 def take_limit(m, t):
     """Give each lane the time that it may spend on other things than what its firings take at least."""
     for lane in range(m[at.N_LANES]):

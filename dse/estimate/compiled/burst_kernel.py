@@ -44,10 +44,8 @@ from dse.estimate.compiled.burst_visits import (
     visit_ticks,
 )
 from dse.estimate.compiled.eights import least_of_eight
+from dse.estimate.compiled.inner import inlined, inner
 from dse.estimate.compiled.pointers import int64_pointer, is_linked, is_travelling, uint16_pointer
-
-_inner = njit(error_model="numpy")
-_inlined = njit(error_model="numpy", forceinline=True)
 
 # Lanes ----------------------------------------------------------------------------------------------------------------
 
@@ -56,13 +54,13 @@ DOUBT = -2
 """What is chosen instead of an actor: none is ready; it is not known yet."""
 
 
-@_inlined
+@inlined
 def is_held(m, p):
     """Return whether it matters when it is known that an actor is not ready: tokens of a turn are not published yet."""
     return is_travelling(m) and m[p + at.UNPUBLISHED] != layout.NONE
 
 
-@_inner
+@inner
 def search_near(m, p, now):
     """``search`` at a stamp that is near: who lacks what is not known yet is not ready; most hints are passed by eight.
 
@@ -90,7 +88,7 @@ def search_near(m, p, now):
     return NOBODY, next_one, m[at.SURE_UNTIL]
 
 
-@_inlined
+@inlined
 def search(m, p, now):  # ways: part of the hot loop
     """Return the first ready place at or behind TURN, cyclically, or NOBODY or DOUBT.
 
@@ -123,7 +121,7 @@ def search(m, p, now):  # ways: part of the hot loop
     return NOBODY, next_one, sure
 
 
-@_inner
+@inner
 def search_static(m, p, now):
     """STATIC_ORDER: the next unfinished actor if it is ready; returns as ``search``."""
     for _ in range(m[p + at.N_ORDER]):
@@ -139,7 +137,7 @@ def search_static(m, p, now):
     return NOBODY, at.UNKNOWN, at.UNKNOWN
 
 
-@_inner
+@inner
 def hear(m, p, a):
     """DATA_DEMAND_DRIVEN: append an actor if it is not in the queue."""
     if m[a + at.QUEUED] == 0:
@@ -149,7 +147,7 @@ def hear(m, p, a):
         m[p + at.HEARD_SIZE] += 1
 
 
-@_inner
+@inner
 def ask_neighbours(m, t, p, a, now, side, ends, telling):
     """Look at, or (``telling``) append, the ready actors at the other ends of the buffers of an actor.
 
@@ -167,7 +165,7 @@ def ask_neighbours(m, t, p, a, now, side, ends, telling):
     return False
 
 
-@_inner
+@inner
 def hear_end(m, t, p, now):
     """DATA_DEMAND_DRIVEN: append ready successors, and ready predecessors of an actor that lacks input.
 
@@ -192,7 +190,7 @@ def hear_end(m, t, p, now):
     return False
 
 
-@_inner
+@inner
 def search_demanded(m, t, p, now):
     """DATA_DEMAND_DRIVEN: the first entry that is ready, dropping those before it; else and returned as ``search``."""
     if m[p + at.ENDED_ACTOR] != layout.NONE and hear_end(m, t, p, now):
@@ -218,7 +216,7 @@ def search_demanded(m, t, p, now):
     return place, next_one, sure
 
 
-@_inlined
+@inlined
 def choose(m, t, p, now):
     """Return the place that a lane fires next, NOBODY or DOUBT, as ``search``."""
     policy = m[p + at.POLICY]
@@ -231,7 +229,7 @@ def choose(m, t, p, now):
     return search(m, p, now)
 
 
-@_inlined
+@inlined
 def move_turn(m, p, place):
     """Remember what was chosen."""
     if m[p + at.POLICY] == layout.NON_PREEMPTIVE:
@@ -242,7 +240,7 @@ def move_turn(m, p, place):
         m[p + at.TURN] = turn if turn < n else 0
 
 
-@_inlined
+@inlined
 def burst(m, t, f, p, a, now):  # ways: the hot loop; a call costs more than a branch
     """Fire an actor that is ready, and again as long as it is the one that goes on; return when the core is free."""
     rounds = m[at.ROUNDS] if is_linked(m) else m[at.MASK]
@@ -318,7 +316,7 @@ def burst(m, t, f, p, a, now):  # ways: the hot loop; a call costs more than a b
     return now
 
 
-@_inner
+@inner
 def follow(m, t, f, p):  # ways: part of the hot loop
     """Follow a lane from its next decision on for as long as what is known suffices."""
     now = m[m[p + at.KEY]]
@@ -350,7 +348,7 @@ def follow(m, t, f, p):  # ways: part of the hot loop
             return
 
 
-@_inlined
+@inlined
 def next_lane(m):
     """Return the lane, or behind these the link, whose next decision is the first one, NONE: there is none."""
     keys, n, found, best = m[at.KEYS], m[at.N_KEYS], layout.NONE, at.UNKNOWN
@@ -374,7 +372,7 @@ def next_lane(m):
 # The loop -------------------------------------------------------------------------------------------------------------
 
 
-@_inner
+@inner
 def run(m, t, f, stop):
     """Follow lanes until nothing is known to be due any more."""
     while m[at.ENDED] == 0:
@@ -390,7 +388,7 @@ def run(m, t, f, stop):
             follow(m, t, f, m[at.LANES] + number * at.LANE_WORDS)
 
 
-@_inner
+@inner
 def all_made(m, t):
     """Return whether no actor has a firing left."""
     for a in range(t[at.N_ACTORS]):
@@ -400,7 +398,7 @@ def all_made(m, t):
     return True
 
 
-@_inner
+@inner
 def close(m, t, f, spent, idle, first_part):
     """Add up the accounts of a run that is over; mark it where firings are left."""
     shift = t[at.SHIFT]
@@ -431,7 +429,7 @@ def close(m, t, f, spent, idle, first_part):
         add_waits(m, t, spent, first_part)
 
 
-@_inner
+@inner
 def run_points(m, t, f, points, stopping, limit, ended, latest, all_spent, idle):
     """Run points one after the other, as ``follow_points`` says."""
     head, parts, members, orders, choices = points

@@ -11,23 +11,19 @@ knows where lanes were followed far ahead; so the bits of a stamp that count rou
 count such grants. ``m`` is the bench of ``dse.estimate.compiled.burst_layout``, ``k`` what a lane has for links.
 """
 
-from numba import njit
-
 from dse.estimate.compiled import burst_layout as at
 from dse.estimate.compiled import layout
 from dse.estimate.compiled.burst_queues import give, use
-
-_inner = njit(error_model="numpy")
-_inlined = njit(error_model="numpy", forceinline=True)
+from dse.estimate.compiled.inner import inlined, inner
 
 
-@_inlined
+@inlined
 def is_under_way(m, p):
     """Return whether a firing of a lane waits for a link."""
     return m[m[p + at.ASKING] + at.UNDER_WAY] != 0
 
 
-@_inlined
+@inlined
 def later(m, stamp, ticks):
     """Return the stamp of what is due so much later than a step of a firing."""
     return max(stamp, (stamp & ~m[at.MASK]) + ticks)
@@ -36,7 +32,7 @@ def later(m, stamp, ticks):
 # Requests -------------------------------------------------------------------------------------------------------------
 
 
-@_inlined
+@inlined
 def plan(m, s):
     """Say when a link grants next, as far as is known."""
     if m[s + at.N_REQUESTS] == 0:
@@ -45,14 +41,14 @@ def plan(m, s):
         m[m[s + at.LINK_KEY]] = max(m[s + at.FREE_AT], m[m[s + at.FIRST_REQUEST] + at.REQUEST_TIME]) | m[at.MASK]
 
 
-@_inlined
+@inlined
 def precedes(m, r, other):
     """Return whether a request comes before another."""
     time, other_time = m[r + at.REQUEST_TIME], m[other + at.REQUEST_TIME]
     return time < other_time or (time == other_time and m[r + at.REQUEST_ORDER] < m[other + at.REQUEST_ORDER])
 
 
-@_inner
+@inner
 def request(m, p, e, stamp):
     """Ask the link of a need for a transfer that would begin at ``stamp``."""
     asked = e + m[at.ASKED]
@@ -66,7 +62,7 @@ def request(m, p, e, stamp):
         plan(m, s)
 
 
-@_inner
+@inner
 def take_request(m, s):
     """Take the first request from a link's list."""
     first, r = m[s + at.REQUESTS], m[s + at.FIRST_REQUEST]
@@ -83,7 +79,7 @@ def take_request(m, s):
 # Firings --------------------------------------------------------------------------------------------------------------
 
 
-@_inlined
+@inlined
 def stand(m, p, stamp):
     """Wait for links that were asked at ``stamp``."""
     k = m[p + at.ASKING]
@@ -91,7 +87,7 @@ def stand(m, p, stamp):
     m[p + at.STANDS_AT] = max(stamp, m[k + at.BASE] + m[m[k + at.UNDER_WAY] + at.TOTAL])
 
 
-@_inlined
+@inlined
 def finish(m, p, stamp):
     """The firing under way ends at ``stamp``."""
     k, a = m[p + at.ASKING], m[p + at.LAST_ACTOR]
@@ -109,7 +105,7 @@ def finish(m, p, stamp):
             m[at.ENDED] = at.OVER
 
 
-@_inner
+@inner
 def leave(m, x, stamp):
     """Let what a firing has read leave; return when its processing is over."""
     processed = later(m, stamp, m[x + at.PROCESSING])
@@ -118,7 +114,7 @@ def leave(m, x, stamp):
     return processed
 
 
-@_inner
+@inner
 def go_on(m, p, e, stamp):
     """Make the transfers of a firing from a need on, one after the other, until one asks a link."""
     x = m[m[p + at.ASKING] + at.UNDER_WAY]
@@ -142,7 +138,7 @@ def go_on(m, p, e, stamp):
 # Transfers made at once -----------------------------------------------------------------------------------------------
 
 
-@_inlined
+@inlined
 def note_end(m, k, e, stamp, waited, ticks):
     """Note the end of a transfer of a phase: of the last one, of several the first, what it waited and took counts."""
     time, last = stamp & ~m[at.MASK], m[k + at.PHASE_END] & ~m[at.MASK]
@@ -151,7 +147,7 @@ def note_end(m, k, e, stamp, waited, ticks):
     m[k + at.PHASE_END] = max(m[k + at.PHASE_END], stamp)
 
 
-@_inner
+@inner
 def begin_phase(m, p, writing, stamp):
     """Begin the reads, or writes, of a firing at once."""
     k, asked = m[p + at.ASKING], m[at.ASKED]
@@ -172,7 +168,7 @@ def begin_phase(m, p, writing, stamp):
         stand(m, p, stamp)
 
 
-@_inner
+@inner
 def end_phases(m, p):
     """Behind the reads, or writes, of a firing that were made at once, go on until links are asked again."""
     k = m[p + at.ASKING]
@@ -193,7 +189,7 @@ def end_phases(m, p):
 # Begin and going on ---------------------------------------------------------------------------------------------------
 
 
-@_inner
+@inner
 def begin_asking(m, p, x, now, ticks):
     """Begin a firing that asks links at ``now``; its scheduling takes ``ticks``."""
     k = m[p + at.ASKING]
@@ -210,7 +206,7 @@ def begin_asking(m, p, x, now, ticks):
             end_phases(m, p)
 
 
-@_inner
+@inner
 def end_transfer(m, s):
     """Let the firing go on whose transfer a link has granted."""
     p, e, stamp, waited = m[s + at.CLIENT], m[s + at.CLIENT_NEED], m[s + at.CLIENT_ENDS], m[s + at.CLIENT_WAITED]
@@ -232,7 +228,7 @@ def end_transfer(m, s):
 # Grants ---------------------------------------------------------------------------------------------------------------
 
 
-@_inner
+@inner
 def end_of_empty(m, now):
     """Return the stamp at which transfers end that are granted at ``now`` and take no time."""
     if m[at.EMPTY_AT] != now:
@@ -243,7 +239,7 @@ def end_of_empty(m, now):
     return stamp
 
 
-@_inlined
+@inlined
 def grant_first(m, s, now):
     """Let a link grant its first request."""
     r = m[s + at.FIRST_REQUEST]
@@ -258,7 +254,7 @@ def grant_first(m, s, now):
     return ticks == 0
 
 
-@_inner
+@inner
 def grant(m):
     """Phase GRANTS of the instant of the least key: all links whose key it is grant one request; then firings go on."""
     key = m[at.SURE_UNTIL]
@@ -274,7 +270,7 @@ def grant(m):
             end_transfer(m, s)
 
 
-@_inner
+@inner
 def add_waits(m, t, spent, first_part):
     """Add what firings of partitions waited for links, and what their transfers took more than their actions say."""
     shift = t[at.SHIFT]
@@ -289,7 +285,7 @@ def add_waits(m, t, spent, first_part):
 # The bench ------------------------------------------------------------------------------------------------------------
 
 
-@_inner
+@inner
 def lay_links(m, t, first_link, choices, first_choice):
     """Lay out the links, and make room for their requests; return the address behind."""
     n, rows = t[at.N_SERVERS], t[at.SHARED]
@@ -309,7 +305,7 @@ def lay_links(m, t, first_link, choices, first_choice):
     return behind + t[at.N_TRANSFERS] * at.NEED_WORDS
 
 
-@_inner
+@inner
 def lay_askings(m, t):
     """Give each lane its row of ASKINGS, and each link its key."""
     for number in range(m[at.N_LANES]):
@@ -323,7 +319,7 @@ def lay_askings(m, t):
         m[at.N_KEYS] += 1
 
 
-@_inner
+@inner
 def lay_asked(m, t, a, x, number, choices, first_choice):
     """Lay out what the needs of an action of an actor ask for."""
     asked, asks = m[at.ASKED], False

@@ -4,14 +4,10 @@
 for the reader, room for the writer.
 """
 
-from numba import njit
-
 from dse.estimate.compiled import burst_layout as at
 from dse.estimate.compiled import layout
+from dse.estimate.compiled.inner import inlined, inner
 from dse.estimate.compiled.pointers import is_linked, is_travelling
-
-_inner = njit(error_model="numpy")
-_inlined = njit(error_model="numpy", forceinline=True)
 
 READY = 0
 NOT_READY = 1
@@ -19,7 +15,7 @@ FULL = 2
 """What ``ask`` returns; FULL: ready or not, but a queue has no room for what a firing would give."""
 
 
-@_inlined
+@inlined
 def visited(m):
     """Return whether visits are known (``dse.estimate.semantics``)."""
     return is_travelling(m) and m[at.VISITED] == 1
@@ -28,7 +24,7 @@ def visited(m):
 # Queues ---------------------------------------------------------------------------------------------------------------
 
 
-@_inlined
+@inlined
 def there_at(m, e):
     """Return the stamp from which on a need is met, UNKNOWN where that has not been simulated; 0: it is for long."""
     q = m[e + at.TAKE]
@@ -51,7 +47,7 @@ def there_at(m, e):
     return at.UNKNOWN
 
 
-@_inner
+@inner
 def keep_ready_at(m, q, until):
     """Note when the next firing of a taker had what it needs of a queue, if that was up to ``until``."""
     a = m[q + at.TAKER]
@@ -65,7 +61,7 @@ def keep_ready_at(m, q, until):
                 m[a + at.READY_AT] = max(m[a + at.READY_AT], stamp)
 
 
-@_inlined
+@inlined
 def _note_visit(m, q):
     """Return when the visit of a taker began, before entries of the queue are forgotten; nothing begins at ``NONE``."""
     if not visited(m) or m[q + at.UNIFORM_TOKENS] != at.TRAVELS:
@@ -76,7 +72,7 @@ def _note_visit(m, q):
     return begun
 
 
-@_inner
+@inner
 def forget(m, q, until):
     """Forget the entries of a queue up to a stamp before which the taker decides nothing."""
     keep_ready_at(m, q, until)
@@ -98,7 +94,7 @@ def forget(m, q, until):
     m[q + at.TAIL] = tail
 
 
-@_inlined
+@inlined
 def is_full(m, q):
     """Return whether a queue has no room for another entry."""
     if m[q + at.UNIFORM_TOKENS] > 0:
@@ -108,7 +104,7 @@ def is_full(m, q):
     return m[q + at.HEAD] - m[q + at.TAIL] >= at.N_ENTRIES
 
 
-@_inner
+@inner
 def lacks_entries(m, p, x, now):
     """Return whether a queue has no room for what a firing would give."""
     for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
@@ -121,7 +117,7 @@ def lacks_entries(m, p, x, now):
     return False
 
 
-@_inner
+@inner
 def wake(m, q, stamp):
     """Tell the taker of a queue what it lacked when it was asked."""
     a = m[q + at.TAKER]
@@ -136,7 +132,7 @@ def wake(m, q, stamp):
 # Actors ---------------------------------------------------------------------------------------------------------------
 
 
-@_inlined
+@inlined
 def ask(m, p, a, x, now):
     """Return whether an actor is ready at ``now``; if not, its hint says until when for sure."""
     e, end = m[x + at.NEED], m[x + at.NEEDS_END]
@@ -157,7 +153,7 @@ def ask(m, p, a, x, now):
     return READY
 
 
-@_inlined
+@inlined
 def ready_at(m, a, x):
     """Return since when an actor that is ready has been so."""
     stamp = max(m[a + at.ENDED_AT], m[a + at.READY_AT])
@@ -168,13 +164,13 @@ def ready_at(m, a, x):
     return stamp
 
 
-@_inlined
+@inlined
 def use(m, e):
     """Take what a need takes."""
     m[m[e + at.TAKE] + at.USED] += 1 if m[e + at.UNIFORM] == 1 else m[e + at.AMOUNT]
 
 
-@_inlined
+@inlined
 def give_one(m, q, stamp):
     """Let what one firing gives to a uniform buffer be there from a stamp on."""
     head = m[q + at.HEAD]
@@ -182,7 +178,7 @@ def give_one(m, q, stamp):
     m[q + at.ENTRIES + (head & (at.N_ENTRIES - 1))] = stamp
 
 
-@_inlined
+@inlined
 def give_some(m, q, amount, stamp):
     """Let an amount be there from a stamp on in a buffer that is not uniform."""
     head, given = m[q + at.HEAD], m[q + at.GIVEN] + amount
@@ -191,7 +187,7 @@ def give_some(m, q, amount, stamp):
     m[entry], m[entry + 1] = stamp, given
 
 
-@_inlined
+@inlined
 def give(m, e, stamp):
     """Let what is given for a need be there from a stamp on."""
     q = m[e + at.GIVE]
@@ -203,7 +199,7 @@ def give(m, e, stamp):
         wake(m, q, stamp)
 
 
-@_inlined
+@inlined
 def fire(m, x, now, ticks, mask):
     """Make a firing that begins at ``now``; return its end.
 
@@ -230,7 +226,7 @@ def fire(m, x, now, ticks, mask):
     return max(begin + m[x + at.TOTAL], soonest)
 
 
-@_inlined
+@inlined
 def _sure_of_firing(m, lane, q):
     """Return up to which stamp a queue gets nothing for sure from a firing that waits for a link, nor from the next."""
     k = m[lane + at.ASKING]
@@ -242,7 +238,7 @@ def _sure_of_firing(m, lane, q):
     return max(max(m[at.SURE_UNTIL], m[k + at.ASKED_AT]), soonest - 1)
 
 
-@_inner
+@inner
 def sure_until(m, p, a):
     """Return up to which stamp an actor is not ready for sure that lacks an entry of which nothing is known."""
     q = m[a + at.WAITS_FOR]
@@ -261,7 +257,7 @@ def sure_until(m, p, a):
     return max(stands, (stands & ~m[at.MASK]) + m[q + at.SOONEST] - 1)
 
 
-@_inlined
+@inlined
 def look(m, p, a, hint, now):
     """Return READY, NOT_READY, or FULL, which stands for every doubt."""
     if m[hint] <= now:

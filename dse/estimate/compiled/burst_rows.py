@@ -5,24 +5,20 @@ past what it waits for, too. What it needs and gives is counted once for a row, 
 ``m`` is the bench, ``t`` the board of ``dse.estimate.compiled.burst_layout``; ``f`` are the action ids of all firings.
 """
 
-from numba import njit
-
 from dse.estimate.compiled import burst_layout as at
 from dse.estimate.compiled import layout
 from dse.estimate.compiled.burst_queues import READY, ask, ready_at, sure_until, wake
+from dse.estimate.compiled.inner import inlined, inner
 from dse.estimate.compiled.pointers import is_linked, is_travelling
 
-_inner = njit(error_model="numpy")
-_inlined = njit(error_model="numpy", forceinline=True)
 
-
-@_inlined
+@inlined
 def goes_in_rows(m):
     """Return whether a bench is for what this module does: where links are asked it gains nothing."""
     return not is_travelling(m) and not is_linked(m)
 
 
-@_inner
+@inner
 def alone_until(m, p, a, stamp):
     """Return up to which stamp a lane fires no other actor if this one, which is asked first, is not ready before.
 
@@ -42,7 +38,7 @@ def alone_until(m, p, a, stamp):
     return until
 
 
-@_inlined
+@inlined
 def wait(m, p, now, stamp):
     """Take what a core waits from the time that it may spend so; return whether the run is over."""
     if m[at.LIMIT] == at.UNKNOWN:
@@ -53,7 +49,7 @@ def wait(m, p, now, stamp):
     return m[p + at.SLACK] < 0
 
 
-@_inner
+@inner
 def goes_on_alone(m, p, a, x, now, rounds):
     """Return when an actor whose firing ended at ``now`` fires again if it is the one that its lane fires next.
 
@@ -68,14 +64,14 @@ def goes_on_alone(m, p, a, x, now, rounds):
     return now if wait(m, p, now, stamp) else stamp
 
 
-@_inlined
+@inlined
 def wake_for(m, q, stamp):
     """Tell the taker of a queue of what the first firing of a row gives, if it wants to know."""
     if m[q + at.WANTED] == 1:
         wake(m, q, stamp)
 
 
-@_inner
+@inner
 def fire_row(m, t, f, p, a, x, position, now, ticks, mask, rounds):
     """Make firings from ``now`` on, at least one, until one has to wait for what is not known.
 
@@ -125,7 +121,7 @@ def fire_row(m, t, f, p, a, x, position, now, ticks, mask, rounds):
 # The bench ------------------------------------------------------------------------------------------------------------
 
 
-@_inner
+@inner
 def lay_spares(m, q):
     """Lay out the two queues that stand for a second need where there is none; return the address behind them.
 
@@ -138,7 +134,7 @@ def lay_spares(m, q):
     return q + 2 * at.SPARE_WORDS
 
 
-@_inner
+@inner
 def _is_same(m, e, of_first):
     """Return whether a need is of a uniform buffer to another actor, the same one as a need of the first action."""
     q = m[e + at.TAKE]
@@ -146,7 +142,7 @@ def _is_same(m, e, of_first):
     return is_same and m[e + at.UNIFORM] == 1 and m[q + at.TAKER] != m[q + at.GIVER]
 
 
-@_inner
+@inner
 def _is_such(m, x, first):
     """Return whether an action takes and gives as the first one of its actor does."""
     e, of_first = m[x + at.NEED], m[first + at.NEED]
@@ -159,7 +155,7 @@ def _is_such(m, x, first):
     return n == at.NEED_WORDS or m[e + at.TAKE] != m[e + at.NEED_WORDS + at.TAKE]
 
 
-@_inner
+@inner
 def lay_row(m, t, a, x, number, n):
     """Note whether the actions of an actor, rows from ``x`` and numbers from ``number`` on, are such as above."""
     first = layout.NONE

@@ -6,19 +6,15 @@ behind a firing depends on what its lane does at the very stamp at which the fir
 the lane's ``UNPUBLISHED``. ``m`` is the bench of ``dse.estimate.compiled.burst_layout``.
 """
 
-from numba import njit
-
 from dse.estimate.compiled import burst_layout as at
 from dse.estimate.compiled import layout
 from dse.estimate.compiled.burst_queues import FULL, READY, look, sure_until, there_at, visited, wake
-
-_inner = njit(error_model="numpy")
-_inlined = njit(error_model="numpy", forceinline=True)
+from dse.estimate.compiled.inner import inlined, inner
 
 # Publications ---------------------------------------------------------------------------------------------------------
 
 
-@_inner
+@inner
 def publish(m, a, stamp):
     """Publish what an actor holds; it sets out at once, or when what is on the way has arrived."""
     v, now, ticks = m[a + at.TRAVELLER], stamp & ~m[at.MASK], m[at.WAY_TICKS]
@@ -35,7 +31,7 @@ def publish(m, a, stamp):
             arrive(m, q, held, departs + ticks)
 
 
-@_inlined
+@inlined
 def arrive(m, q, amount, stamp):
     """Give an amount to a queue, from a stamp on that is not before the last one."""
     head, given = m[q + at.HEAD], m[q + at.GIVEN] + amount
@@ -50,7 +46,7 @@ def arrive(m, q, amount, stamp):
         wake(m, q, stamp)
 
 
-@_inlined
+@inlined
 def count_firing(m, a, now):
     """Count a firing that has ended in its turn and its visit; publish if the turn is as long as turns may be."""
     v = m[a + at.TRAVELLER]
@@ -61,7 +57,7 @@ def count_firing(m, a, now):
             publish(m, a, now)
 
 
-@_inlined
+@inlined
 def end_turn(m, p, a, now):
     """Behind the last of a row of firings, which ended at ``now``: publish if it is known that no other begins then."""
     hint = m[m[a + at.HINT]]
@@ -73,7 +69,7 @@ def end_turn(m, p, a, now):
         m[p + at.UNPUBLISHED] = a
 
 
-@_inlined
+@inlined
 def settle(m, p, place):
     """A lane has decided where it stands: the turn of the actor that fired last is over if another one is chosen."""
     a = m[p + at.UNPUBLISHED]
@@ -83,7 +79,7 @@ def settle(m, p, place):
             publish(m, a, m[a + at.ENDED_AT])
 
 
-@_inner
+@inner
 def last_arrival(m, t):
     """Return the stamp of the last arrival, 0 where nothing set out."""
     last = m[at.ENDED] * 0
@@ -97,7 +93,7 @@ def last_arrival(m, t):
 # Visits ---------------------------------------------------------------------------------------------------------------
 
 
-@_inner
+@inner
 def covered(m, a, x):
     """Return whether a visit knows of what the next firing, which is ready, needs of FIFOs to other cores."""
     begun = m[m[a + at.TRAVELLER] + at.VISIT_AT]
@@ -114,7 +110,7 @@ def covered(m, a, x):
     return True
 
 
-@_inlined
+@inlined
 def _goes_on(m, p, a, x, now):
     """Return whether a firing that begins belongs to the visit of the firing that ended last."""
     return (
@@ -126,7 +122,7 @@ def _goes_on(m, p, a, x, now):
     )
 
 
-@_inner
+@inner
 def is_left(m, p, now):
     """NON_PREEMPTIVE: let the search begin behind an actor that is ready, but whose visit knows of too little.
 
@@ -143,7 +139,7 @@ def is_left(m, p, now):
     return code == FULL
 
 
-@_inner
+@inner
 def _looked_at(m, p, last, a):
     """Return what it takes to look at polled actors in vain between two."""
     v, w = m[last + at.TRAVELLER], m[a + at.TRAVELLER]
@@ -151,7 +147,7 @@ def _looked_at(m, p, last, a):
     return found if m[a + at.HINT] > m[last + at.HINT] else found + m[p + at.ALL_CALLS]
 
 
-@_inner
+@inner
 def _found_ticks(m, t, p, a, full, now):
     """Return what a core takes to find an actor; ``full``: its visit ended for its length only."""
     last = m[p + at.LAST_ACTOR]
@@ -164,7 +160,7 @@ def _found_ticks(m, t, p, a, full, now):
     return _looked_at(m, p, last, a)
 
 
-@_inner
+@inner
 def _begin_visit(m, t, p, a, now):
     """Begin a visit; return what it takes to find the actor."""
     v, in_visits = m[a + at.TRAVELLER], m[p + at.POLICY] == layout.NON_PREEMPTIVE
@@ -177,7 +173,7 @@ def _begin_visit(m, t, p, a, now):
     return _found_ticks(m, t, p, a, full, now)
 
 
-@_inlined
+@inlined
 def enter(m, a, x):
     """Return what the FIFOs of a firing to other cores take more than its visit has paid."""
     v = m[a + at.TRAVELLER]
@@ -186,7 +182,7 @@ def enter(m, a, x):
     return more
 
 
-@_inner
+@inner
 def visit_ticks(m, t, p, a, x, now, ticks):
     """Return the scheduling of the first of a row of firings, which is ``ticks`` but for visits."""
     if not _goes_on(m, p, a, x, now):
@@ -195,7 +191,7 @@ def visit_ticks(m, t, p, a, x, now, ticks):
     return ticks + enter(m, a, x)
 
 
-@_inlined
+@inlined
 def stays(m, p, a, x):
     """Return whether an actor that is ready where its firing ended goes on with its visit, if visits are known."""
     if not visited(m):

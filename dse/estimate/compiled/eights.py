@@ -1,9 +1,9 @@
 """Words by eight: where many are looked through for the least, in any kernel."""
 
-from numba import njit
+from dse.estimate.compiled.inner import inlined
 
 
-@njit(error_model="numpy", forceinline=True)
+@inlined
 def least_of_eight(m, first):
     """Return the least of eight words."""
     left = min(min(m[first], m[first + 1]), min(m[first + 2], m[first + 3]))

@@ -14,90 +14,85 @@ from numba import njit
 from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled import layout as at
 from dse.estimate.compiled.eights import least_of_eight
-from dse.estimate.compiled.inner import Inner
+from dse.estimate.compiled.inner import inlined, inner
 from dse.estimate.compiled.pointers import int64_pointer, is_plain, is_still, uint16_pointer
-
-_inner = njit(error_model="numpy", pipeline_class=Inner)
-"""Compiles what only the kernel calls."""
-_inlined = njit(error_model="numpy", forceinline=True, pipeline_class=Inner)
-"""The same for what most firings pass through."""
 
 # What only some points have ------------------------------------------------------------------------------------------
 
 
-@_inlined
+@inlined
 def visits(m):
     """Return whether visits are known."""
     return not is_still(m) and m[at.VISITS] == 1
 
 
-@_inlined
+@inlined
 def travels(m, b):
     """Return whether the tokens of a buffer are published and arrive."""
     return not is_still(m) and m[b + at.TRAVELS] == 1
 
 
-@_inlined
+@inlined
 def seen(m, b):
     """Return the tokens that the reader of a buffer sees."""
     return m[b + at.VISIBLE] if is_still(m) else m[b + at.VISIBLE] - m[b + at.UNSEEN]
 
 
-@_inlined
+@inlined
 def taken(m, b):
     """Return the room that the writer of a buffer sees taken."""
     return m[b + at.VISIBLE] if is_still(m) else m[b + at.VISIBLE] + m[b + at.UNFREED]
 
 
-@_inlined
+@inlined
 def recorded(m):
     """Return whether all that the run does is recorded."""
     return not is_still(m) and m[at.RECORD] != 0
 
 
-@_inlined
+@inlined
 def timed(m):
     """Return whether start and end of each firing are kept."""
     return not is_still(m) and m[at.N_TIMES] > 0
 
 
-@_inlined
+@inlined
 def linked(m):
     """Return whether the platform has links."""
     return not is_plain(m) and m[at.LINKS] != m[at.LINKS_END]
 
 
-@_inlined
+@inlined
 def arriving(m):
     """Return whether something is on its way."""
     return not is_still(m) and m[at.N_ARRIVING] > 0
 
 
-@_inlined
+@inlined
 def of_size(m, a, number):
     """Return what the firings of the block under way have together, of what one has."""
     return number if is_plain(m) else number * m[a + at.SIZE]
 
 
-@_inlined
+@inlined
 def block_width(m, x):
     """Return how many firings of an action are made at once; 0 where it is not made in blocks."""
     return 0 if is_plain(m) else m[x + at.BLOCK_WIDTH]
 
 
-@_inlined
+@inlined
 def is_one_by_one(m, x, side):
     """Return whether the reads or the writes of an action, by its word ``side``, are made one by one."""
     return not is_plain(m) and m[x + side] == 1
 
 
-@_inlined
+@inlined
 def is_planned(m, x):
     """Return whether neither reads nor writes of an action are made one by one."""
     return is_plain(m) or m[x + at.PLANNED] == 1
 
 
-@_inlined
+@inlined
 def deviation(m, a):
     """Return what the firing under way computes more than its action says."""
     return 0 if is_still(m) else m[a + at.DEVIATION]
@@ -106,7 +101,7 @@ def deviation(m, a):
 # Records --------------------------------------------------------------------------------------------------------------
 
 
-@_inner
+@inner
 def record_steps(m, a, row, time):
     """Record a time of the firing or block under way."""
     record = int64_pointer(m[at.RECORD])
@@ -115,7 +110,7 @@ def record_steps(m, a, row, time):
         record[i] = time
 
 
-@_inner
+@inner
 def record_start(m, a, x, scheduled):
     """Record what is known of a firing or block when it starts; reads made one by one are recorded when they are over.
 
@@ -130,7 +125,7 @@ def record_start(m, a, x, scheduled):
         record_steps(m, a, at.RECORDED_COMPUTED, read + m[x + at.COMPUTE] + deviation(m, a))
 
 
-@_inner
+@inner
 def log_transfer(m, a, e, waited, ticks, now):
     """Record a transfer made one by one, which has ended."""
     log, row = int64_pointer(m[at.LOG]), m[at.N_LOGGED] * at.LOGGED_FIELDS
@@ -145,7 +140,7 @@ def log_transfer(m, a, e, waited, ticks, now):
 # Waiting --------------------------------------------------------------------------------------------------------------
 
 
-@_inner
+@inner
 def look(m, p):
     """Let a partition look for work in the next phase of starts."""
     if m[p + at.LOOKING] == 0:
@@ -154,7 +149,7 @@ def look(m, p):
         m[at.N_LOOKING] += 1
 
 
-@_inner
+@inner
 def reserved(m, a, b):
     """Return the tokens that the firing under way takes from a buffer."""
     x = m[a + at.COLUMN]
@@ -164,7 +159,7 @@ def reserved(m, a, b):
     return 0
 
 
-@_inner
+@inner
 def sample(m, b, time):
     """Look at the occupancy at ``time``, a launch of output tokens: what leaves then has left."""
     occupied = m[b + at.VISIBLE] + m[b + at.IN_FLIGHT]
@@ -175,7 +170,7 @@ def sample(m, b, time):
         m[b + at.MAX_TOKENS] = max(m[b + at.MAX_TOKENS], occupied)
 
 
-@_inner
+@inner
 def sample_planned(m, b, launched, now):
     """Look at the occupancy at a launch made in advance; of a launch at this instant, when the phase is over."""
     if launched < now:
@@ -185,7 +180,7 @@ def sample_planned(m, b, launched, now):
         m[at.N_LAUNCHED] += 1
 
 
-@_inlined
+@inlined
 def note_due(m, slot):
     """Where there are many: note anew when the first of the eight around a slot is due, since a time has changed."""
     if m[at.MANY] == 1:
@@ -193,7 +188,7 @@ def note_due(m, slot):
         m[m[at.FIRST_OF_EIGHT] + eight] = least_of_eight(m, m[at.ACTIVE] + 8 * eight)
 
 
-@_inner
+@inner
 def leave(m, a):
     """Let the input tokens of a planned firing leave after the fact: nobody has waited for their room."""
     x, time = m[a + at.COLUMN], m[a + at.LEAVE_AT]
@@ -209,7 +204,7 @@ def leave(m, a):
             m[b + at.ROOM + at.HELD] += m[e + at.TOKENS]
 
 
-@_inner
+@inner
 def lacks_space(m, b, tokens, now):
     """Return whether a buffer lacks space; if tokens of its reader have yet to leave, that becomes a step."""
     if visits(m) and travels(m, b):
@@ -226,7 +221,7 @@ def lacks_space(m, b, tokens, now):
     return True
 
 
-@_inner
+@inner
 def ask_on(m, a, now):
     """Ask inputs, then outputs, from the one the actor was blocked on; ready when all have what is needed."""
     x = m[a + at.COLUMN]
@@ -257,7 +252,7 @@ def ask_on(m, a, now):
     look(m, p)
 
 
-@_inlined
+@inlined
 def charge(m, a, now):
     """Account the waiting since the last change of what the actor waits for."""
     ticks = now - m[a + at.SINCE]
@@ -281,7 +276,7 @@ def charge(m, a, now):
         m[b + at.WRITE_BLOCKINGS] += 1
 
 
-@_inner
+@inner
 def answered(m, a, now):
     """What the actor was blocked on has what it needs."""
     charge(m, a, now)
@@ -289,7 +284,7 @@ def answered(m, a, now):
     ask_on(m, a, now)
 
 
-@_inlined
+@inlined
 def free(m, b, now):
     """The writer of a buffer sees more room than before."""
     wanted = m[b + at.WANTED_SPACE]
@@ -298,7 +293,7 @@ def free(m, b, now):
         answered(m, m[b + at.SOURCE], now)
 
 
-@_inner
+@inner
 def release(m, a, x, now):
     """Let the input tokens of a firing leave."""
     for e in range(m[x + at.READ_FIRST], m[x + at.READ_END], at.TRANSFER_FIELDS):
@@ -317,7 +312,7 @@ def release(m, a, x, now):
             free(m, b, now)
 
 
-@_inner
+@inner
 def launch(m, a, x):
     """Let the output tokens of a firing take their room; the occupancy is looked at when the phase is over."""
     n = m[at.N_LAUNCHED]
@@ -329,7 +324,7 @@ def launch(m, a, x):
     m[at.N_LAUNCHED] = n
 
 
-@_inlined
+@inlined
 def show(m, b, now):
     """The reader of a buffer sees more tokens than before."""
     wanted = m[b + at.WANTED_TOKENS]
@@ -338,7 +333,7 @@ def show(m, b, now):
         answered(m, m[b + at.TARGET], now)
 
 
-@_inlined
+@inlined
 def deliver(m, a, e, now):
     """Make the tokens of one write visible; the reader sees them at once, or when they have arrived."""
     b = m[e + at.BUFFER]
@@ -357,7 +352,7 @@ def deliver(m, a, e, now):
 # Arrivals -------------------------------------------------------------------------------------------------------------
 
 
-@_inner
+@inner
 def set_out(m, way, now):
     """Let what is published on a way set out."""
     m[way + at.ON_WAY] = m[way + at.PUBLISHED]
@@ -365,7 +360,7 @@ def set_out(m, way, now):
     m[way + at.ARRIVES_AT] = now + m[at.ARRIVAL]
 
 
-@_inner
+@inner
 def send(m, way, now):
     """Publish what is held on a way; it sets out at once, or behind what is on it."""
     if m[way + at.HELD] > 0:
@@ -377,7 +372,7 @@ def send(m, way, now):
             m[at.N_ARRIVING] += 1
 
 
-@_inner
+@inner
 def publish(m, a, now):
     """Publish what an actor has written, and where visits are known the room of what it has taken."""
     m[a + at.TURN_MADE] = 0
@@ -390,7 +385,7 @@ def publish(m, a, now):
             send(m, m[i] + at.ROOM, now)
 
 
-@_inner
+@inner
 def publish_all(m, now):
     """Behind the starts of a round: the turns of actors that ended a firing and began no other are over."""
     first = m[at.ENDED_LIST]
@@ -402,7 +397,7 @@ def publish_all(m, now):
     m[at.N_ENDED] = 0
 
 
-@_inner
+@inner
 def make_arrivals(m, now):
     """Let the tokens and the room arrive whose time has come; what was published meanwhile sets out together."""
     i = m[at.ARRIVING_LIST]
@@ -424,7 +419,7 @@ def make_arrivals(m, now):
             free(m, way - at.ROOM, now)
 
 
-@_inner
+@inner
 def next_arrival(m):
     """Return when tokens or room arrive next."""
     due = at.NEVER
@@ -437,7 +432,7 @@ def next_arrival(m):
 # Transfers one by one: shared links and blocks ------------------------------------------------------------------------
 
 
-@_inner
+@inner
 def first_transfer(m, a, writes):
     """Return the address of the first read or write of the firing under way, and their number."""
     x = m[a + at.COLUMN]
@@ -446,14 +441,14 @@ def first_transfer(m, a, writes):
     return m[x + at.READ_FIRST], (m[x + at.READ_END] - m[x + at.READ_FIRST]) // at.TRANSFER_FIELDS
 
 
-@_inner
+@inner
 def transfer_ticks(m, a, e):
     """Return the ticks of one transfer of the firing or block under way."""
     size = m[a + at.SIZE]
     return m[e + at.TICKS] if size == 1 else m[m[e + at.COSTS] + size - 1]
 
 
-@_inner
+@inner
 def request(m, a, i, e, now):
     """Ask the link for transfer number ``i`` of the phase."""
     s = m[e + at.SERVER]
@@ -466,7 +461,7 @@ def request(m, a, i, e, now):
     m[s + at.N_REQUESTS] += 1
 
 
-@_inner
+@inner
 def transfer_ended(m, a, i, waited, now, writes):
     """Account transfer number ``i`` of the phase, which has ended, and deliver it if it is a write."""
     first, _ = first_transfer(m, a, writes)
@@ -489,7 +484,7 @@ def transfer_ended(m, a, i, waited, now, writes):
         deliver(m, a, e, now)
 
 
-@_inner
+@inner
 def go_on_sequential(m, a, now, writes):
     """Begin transfers from the cursor on until one takes time or waits; return whether the phase is over."""
     first, n = first_transfer(m, a, writes)
@@ -509,7 +504,7 @@ def go_on_sequential(m, a, now, writes):
     return True
 
 
-@_inner
+@inner
 def step_parallel(m, a, now, writes):
     """End the transfers that are due; return whether the phase is over."""
     _, n = first_transfer(m, a, writes)
@@ -524,7 +519,7 @@ def step_parallel(m, a, now, writes):
     return m[a + at.LEFT] == 0
 
 
-@_inner
+@inner
 def begin_phase(m, a, now, writes):
     """Begin the reads or the writes of a firing one by one; return whether they are over at once."""
     m[a + at.PHASE_WAITED] = 0
@@ -546,7 +541,7 @@ def begin_phase(m, a, now, writes):
     return step_parallel(m, a, now, writes)
 
 
-@_inner
+@inner
 def step_phase(m, a, now, writes):
     """Make what is due in reads or writes that are made one by one; return whether they are over."""
     if m[at.PARALLEL] == 1:
@@ -556,7 +551,7 @@ def step_phase(m, a, now, writes):
     return go_on_sequential(m, a, now, writes)
 
 
-@_inner
+@inner
 def phase_over(m, a, now):
     """Go on behind reads or writes that were made one by one."""
     x = m[a + at.COLUMN]
@@ -575,7 +570,7 @@ def phase_over(m, a, now):
         m[a + at.STAGE] = at.ENDING
 
 
-@_inner
+@inner
 def compute_ticks(m, a, x):
     """Return the computation of the firing or block under way."""
     if block_width(m, x) == 0:
@@ -586,7 +581,7 @@ def compute_ticks(m, a, x):
 # Links ----------------------------------------------------------------------------------------------------------------
 
 
-@_inner
+@inner
 def served(m, s, now):
     """The transfer of a shared link has ended: free the link and let the firing go on."""
     a, i = m[s + at.CLIENT], m[s + at.CLIENT_TRANSFER]
@@ -604,7 +599,7 @@ def served(m, s, now):
     step(m, a, now)
 
 
-@_inner
+@inner
 def precedes(m, r, other):
     """Return whether a request comes before another: by time, partition and actor, buffer."""
     if m[r + at.REQUEST_TIME] != m[other + at.REQUEST_TIME]:
@@ -615,7 +610,7 @@ def precedes(m, r, other):
     return m[r + at.REQUEST_BUFFER] < m[other + at.REQUEST_BUFFER]
 
 
-@_inner
+@inner
 def grant_next(m, s, now):
     """Let a free shared link begin the first of its requests."""
     first, n = m[s + at.REQUESTS], m[s + at.N_REQUESTS]
@@ -637,7 +632,7 @@ def grant_next(m, s, now):
     m[s + at.N_REQUESTS] = n - 1
 
 
-@_inner
+@inner
 def grant(m, now):
     """Phase GRANTS; return the earliest end of the transfers that the links are serving."""
     due = at.NEVER
@@ -651,7 +646,7 @@ def grant(m, now):
 # Steps of a firing ----------------------------------------------------------------------------------------------------
 
 
-@_inlined
+@inlined
 def deliver_due(m, a, x, now):
     """Deliver the writes whose end has come."""
     since = now - m[a + at.BASE]
@@ -669,7 +664,7 @@ def deliver_due(m, a, x, now):
     m[a + at.STAGE] = at.ENDING
 
 
-@_inner
+@inner
 def begin_writes(m, a, x, now):
     """The processing is over: tokens leave (if they stayed), tokens are launched, the writes begin."""
     if m[at.RELEASE_EARLY] == 0:
@@ -687,7 +682,7 @@ def begin_writes(m, a, x, now):
             phase_over(m, a, now)
 
 
-@_inner
+@inner
 def step_one_by_one(m, a, now):
     """Steps of firings whose transfers are made one by one."""
     stage = m[a + at.STAGE]
@@ -700,7 +695,7 @@ def step_one_by_one(m, a, now):
         phase_over(m, a, now)
 
 
-@_inlined
+@inlined
 def plan(m, a, x, launch_at):
     """Launch at ``launch_at`` in advance: only the reader of a buffer sees that its tokens come later."""
     for e in range(m[x + at.WRITE_FIRST], m[x + at.WRITE_END], at.TRANSFER_FIELDS):
@@ -710,7 +705,7 @@ def plan(m, a, x, launch_at):
     m[a + at.STAGE] = at.WRITE
 
 
-@_inlined
+@inlined
 def plan_all(m, a, x, scheduled):
     """Plan a firing whose scheduling ends at ``scheduled``; return when its first step is due.
 
@@ -725,7 +720,7 @@ def plan_all(m, a, x, scheduled):
     return scheduled + m[x + at.FIRST_TICKS]
 
 
-@_inner
+@inner
 def process(m, a, x, now):
     """The reads of a firing are over, and took no time."""
     if m[x + at.COMPUTE] > 0 and is_planned(m, x):
@@ -736,7 +731,7 @@ def process(m, a, x, now):
         m[m[a + at.SLOT]] = now + m[x + at.COMPUTE] + deviation(m, a)
 
 
-@_inner
+@inner
 def step(m, a, now):
     """Make all steps of a firing that are due now, those of zero length behind them as well."""
     x, due = m[a + at.COLUMN], m[a + at.SLOT]
@@ -766,7 +761,7 @@ def step(m, a, now):
 # Ends -----------------------------------------------------------------------------------------------------------------
 
 
-@_inlined
+@inlined
 def wait(m, f, a, now):
     """Begin to wait for the next firing, if one is left."""
     m[a + at.STAGE] = at.WAITING
@@ -778,7 +773,7 @@ def wait(m, f, a, now):
         ask_on(m, a, now)
 
 
-@_inner
+@inner
 def enqueue(m, p, a):
     """DATA_DEMAND_DRIVEN: append an actor if it is in the partition, ready, and not in the queue."""
     if m[a + at.PARTITION] == p and m[a + at.READY] == 1 and m[a + at.QUEUED] == 0:
@@ -788,7 +783,7 @@ def enqueue(m, p, a):
         m[p + at.QUEUE_SIZE] += 1
 
 
-@_inner
+@inner
 def hear_end(m, p, a):
     """DATA_DEMAND_DRIVEN: append the ready successors, and the ready predecessors if the actor now lacks input."""
     for i in range(m[a + at.OUTPUTS], m[a + at.OUTPUTS_END]):
@@ -801,7 +796,7 @@ def hear_end(m, p, a):
             enqueue(m, p, m[m[i] + at.SOURCE])
 
 
-@_inner
+@inner
 def least_ticks(m, a, x):
     """Return what transfers and computation of a firing take at least, whatever links it waits for."""
     if m[a + at.DEVIATES] == 1 or m[x + at.BLOCK_WIDTH] > 0:
@@ -809,7 +804,7 @@ def least_ticks(m, a, x):
     return m[x + at.LAUNCH_TICKS] + m[x + at.WRITE_TICKS]
 
 
-@_inner
+@inner
 def take_waits(m, p, a, now):
     """Take from what a partition may lose before the limit what a firing that ends took more than ``least_ticks``."""
     m[p + at.SLACK] -= now - m[p + at.BEGUN] - least_ticks(m, a, m[a + at.COLUMN])
@@ -817,7 +812,7 @@ def take_waits(m, p, a, now):
         m[at.STOPPED] = 1
 
 
-@_inlined
+@inlined
 def leave_slot(m, a):
     """Take an actor from the list of the active ones; the last one of it gets its slot."""
     m[at.N_ACTIVE] -= 1
@@ -833,7 +828,7 @@ def leave_slot(m, a):
         note_due(m, last)
 
 
-@_inlined
+@inlined
 def end_firing(m, f, times, a, now):
     """The firing is over: the core is free, the actor waits for its next one."""
     p = m[a + at.PARTITION]
@@ -863,7 +858,7 @@ def end_firing(m, f, times, a, now):
     look(m, p)
 
 
-@_inner
+@inner
 def sort_ending(m):
     """Sort the firings that end by (partition, actor)."""
     first = m[at.ENDING_LIST]
@@ -877,7 +872,7 @@ def sort_ending(m):
         m[j + 1] = a
 
 
-@_inlined
+@inlined
 def make_ends(m, f, times, now):
     """Phase ENDS: firings whose steps are all made end, by (partition, actor)."""
     n = m[at.N_ENDING]
@@ -894,7 +889,7 @@ def make_ends(m, f, times, now):
 # Starts ---------------------------------------------------------------------------------------------------------------
 
 
-@_inner
+@inner
 def search(m, p, start):
     """Return the first ready place at or behind ``start``, cyclically; one is ready."""
     places, n = m[p + at.PLACES], m[p + at.N_PLACES]
@@ -906,7 +901,7 @@ def search(m, p, start):
     return place
 
 
-@_inner
+@inner
 def choose_static(m, p):
     """STATIC_ORDER: the next unfinished actor of the list, if it is ready, or NONE."""
     n = m[p + at.N_ORDER]
@@ -921,7 +916,7 @@ def choose_static(m, p):
     return at.NONE
 
 
-@_inner
+@inner
 def choose_demanded(m, p):
     """DATA_DEMAND_DRIVEN: the place of the first entry that is ready, dropping those before it; NONE if none is."""
     while m[p + at.QUEUE_SIZE] > 0:
@@ -934,7 +929,7 @@ def choose_demanded(m, p):
     return at.NONE
 
 
-@_inner
+@inner
 def covered(m, a):
     """Return whether the visit that goes on knows of what the next firing needs of FIFOs to other cores."""
     x = m[a + at.COLUMN]
@@ -949,7 +944,7 @@ def covered(m, a):
     return True
 
 
-@_inner
+@inner
 def begin_visit(m, a):
     """Look at all FIFOs to other cores once."""
     m[a + at.VISIT_MADE] = 0
@@ -961,7 +956,7 @@ def begin_visit(m, a):
         m[b + at.KNOWN_ROOM] = m[b + at.CAPACITY] - taken(m, b)
 
 
-@_inner
+@inner
 def touch(m, a, x):
     """Take what a firing moves from what its visit knows of; return what its FIFOs to other cores take more for it."""
     size, entry = m[a + at.SIZE], m[a + at.ENTERED]
@@ -980,7 +975,7 @@ def touch(m, a, x):
     return more
 
 
-@_inner
+@inner
 def looked_at(m, p, last, a):
     """Return what it takes to look at actors in vain between two."""
     found, n = m[at.BEGIN], m[p + at.N_PLACES]
@@ -993,7 +988,7 @@ def looked_at(m, p, last, a):
         place += 1
 
 
-@_inner
+@inner
 def found_ticks(m, p, a, last, full, now):
     """Return what one core takes to find an actor behind the last; ``full``: its visit ended for its length only."""
     if now > m[p + at.FREE_SINCE]:
@@ -1003,13 +998,13 @@ def found_ticks(m, p, a, last, full, now):
     return looked_at(m, p, last, a)
 
 
-@_inner
+@inner
 def enters(m, a):
     """Return whether the firing that starts begins a visit of an actor with a FIFO to another core."""
     return m[at.GOES_ON] == 0 and m[a + at.POLLED] == 1
 
 
-@_inner
+@inner
 def visit_ticks(m, p, a, now):
     """Return what the start of a firing takes more where visits are known, and begin the visit if it is a new one."""
     last, policy = m[p + at.LAST_ACTOR], m[p + at.POLICY]
@@ -1026,7 +1021,7 @@ def visit_ticks(m, p, a, now):
     return found_ticks(m, p, a, last, full and policy == at.NON_PREEMPTIVE, now)
 
 
-@_inner
+@inner
 def stay(m, p, now):
     """NON_PREEMPTIVE: return whether the visit that goes on fires again; one that knows of too little is left."""
     a = m[m[p + at.PLACES] + m[p + at.TURN]]
@@ -1041,7 +1036,7 @@ def stay(m, p, now):
     return False
 
 
-@_inlined
+@inlined
 def choose(m, p, now):
     """Return the actor that a partition with a ready one fires next, or NONE."""
     policy = m[p + at.POLICY]
@@ -1060,7 +1055,7 @@ def choose(m, p, now):
     return m[m[p + at.PLACES] + place]
 
 
-@_inner
+@inner
 def block_size(m, f, a, x, now):
     """Return how many firings go into a SIMD block: width, run of the action, tokens and space allow them."""
     position = m[a + at.POSITION]
@@ -1079,7 +1074,7 @@ def block_size(m, f, a, x, now):
     return run
 
 
-@_inner
+@inner
 def carry(m, a, x):
     """Count the transfers over links that are not shared."""
     for c in range(m[x + at.CARRIED_FIRST], m[x + at.CARRIED_END], at.CARRIED_FIELDS):
@@ -1088,7 +1083,7 @@ def carry(m, a, x):
         m[s + at.TRANSFERS] += 1
 
 
-@_inlined
+@inlined
 def scheduling_ticks(m, p, a, x):
     """Return the scheduling of a firing behind what ended last on its core."""
     previous = at.NONE
@@ -1101,7 +1096,7 @@ def scheduling_ticks(m, p, a, x):
     return m[m[x + at.SCHED_PAIRS] + previous * m[x + at.SCHED_STRIDE]]
 
 
-@_inner
+@inner
 def start_block(m, f, a, x, now):
     """The rare parts of a start: SIMD blocks and transfers over links that are not shared."""
     if m[x + at.BLOCK_WIDTH] > 0:
@@ -1110,14 +1105,14 @@ def start_block(m, f, a, x, now):
     carry(m, a, x)
 
 
-@_inner
+@inner
 def deviate(m, deviations, a, x):
     """Take what a firing that starts computes more than its action says; blocks have costs of their own."""
     m[a + at.DEVIATION] = deviations[m[a + at.POSITION]] if m[x + at.BLOCK_WIDTH] == 0 else m[at.BEGIN]
     m[a + at.PROCESSING] += m[a + at.DEVIATION]
 
 
-@_inlined
+@inlined
 def start_firing(m, f, times, deviations, p, a, now):  # ways: the hot loop; a call costs more than a branch
     """Fire an actor that is ready."""
     charge(m, a, now)
@@ -1166,7 +1161,7 @@ def start_firing(m, f, times, deviations, p, a, now):  # ways: the hot loop; a c
     note_due(m, m[a + at.SLOT])
 
 
-@_inner
+@inner
 def sort_looking(m):
     """Sort the partitions that look by index."""
     first = m[at.LOOKING_LIST]
@@ -1179,7 +1174,7 @@ def sort_looking(m):
         m[j + 1] = p
 
 
-@_inlined
+@inlined
 def start_all(m, f, times, deviations, now):
     """Phase STARTS: every partition that looks starts all it can, by index."""
     n = m[at.N_LOOKING]
@@ -1202,7 +1197,7 @@ def start_all(m, f, times, deviations, now):
 # The design point -----------------------------------------------------------------------------------------------------
 
 
-@_inner
+@inner
 def hand_out(m):
     """Give buffers and actors what the design point chooses for them."""
     c = m[at.CHOSEN]
@@ -1235,7 +1230,7 @@ def hand_out(m):
         c += at.CHOSEN_ACTOR_FIELDS
 
 
-@_inner
+@inner
 def price(m, first, end, costs, width, side):
     """Give transfers their ticks and links; return the ticks of all of them, and whether one asks a shared link."""
     total, asks = m[at.BEGIN], m[at.BEGIN]
@@ -1251,7 +1246,7 @@ def price(m, first, end, costs, width, side):
     return total, asks
 
 
-@_inner
+@inner
 def order_writes(m, x):
     """Give the writes of an action by the order in which they end, with the end of each after the processing."""
     first = m[x + at.WRITE_FIRST]
@@ -1270,7 +1265,7 @@ def order_writes(m, x):
         m[place + at.ROW] = e
 
 
-@_inner
+@inner
 def settle(m):
     """Work out what follows from the design point for every action: its transfers and the times in its firings."""
     hand_out(m)
@@ -1293,7 +1288,7 @@ def settle(m):
             m[x + at.PLANNED] = m[x + at.READ_GENERAL] + m[x + at.WRITE_GENERAL] + m[a + at.DEVIATES] == 0
 
 
-@_inner
+@inner
 def take_limit(m):
     """Give each partition on one core the time that it may spend on other things than transfers and computation."""
     for p in range(m[at.PARTITIONS], m[at.PARTITIONS_END], at.PART_FIELDS):
@@ -1310,7 +1305,7 @@ def take_limit(m):
 # The loop -------------------------------------------------------------------------------------------------------------
 
 
-@_inner
+@inner
 def count_cores(m):
     """See whether those that are due are looked for by eight (``note_due``), and prepare for it."""
     cores = m[at.BEGIN]
@@ -1322,7 +1317,7 @@ def count_cores(m):
             m[slot] = at.NEVER
 
 
-@_inner
+@inner
 def earliest_of_many(m):
     """As ``earliest``, by eight."""
     first, due, eight, only = m[at.FIRST_OF_EIGHT], at.NEVER, 0, 1
@@ -1340,7 +1335,7 @@ def earliest_of_many(m):
     return min(due, next_arrival(m)) if arriving(m) else due
 
 
-@_inlined
+@inlined
 def earliest(m):
     """Return when the next step of an active actor or the next arrival is due, and note whose step is the next."""
     if m[at.MANY] == 1 and m[at.N_ACTIVE] > 0:
@@ -1357,7 +1352,7 @@ def earliest(m):
     return min(due, next_arrival(m)) if arriving(m) else due
 
 
-@_inner
+@inner
 def step_many(m, now):
     """Make all steps that are due, in the order of their slots, by eight."""
     first, actors, eights = m[at.ACTIVE], m[at.ACTIVE_ACTORS], m[at.FIRST_OF_EIGHT]
@@ -1368,7 +1363,7 @@ def step_many(m, now):
                     step(m, m[actors + i], now)
 
 
-@_inlined
+@inlined
 def make_steps(m, now):
     """Make all steps that are due, in the order of their slots."""
     first, actors = m[at.ACTIVE], m[at.ACTIVE_ACTORS]
@@ -1383,7 +1378,7 @@ def make_steps(m, now):
             step(m, m[actors + i], now)
 
 
-@_inlined
+@inlined
 def make_transfers(m, now):
     """Phase TRANSFERS: make the arrivals and steps that are due."""
     if arriving(m):
@@ -1399,7 +1394,7 @@ def make_transfers(m, now):
     m[at.N_LAUNCHED] = 0
 
 
-@_inner
+@inner
 def close(m, f, now):
     """Nothing is under way: account what still waits, and the firings whose phases have the same length every time."""
     for a in range(m[at.ACTORS], m[at.ACTORS_END], at.ACTOR_FIELDS):
@@ -1419,7 +1414,7 @@ def close(m, f, now):
                 m[a + at.PROCESSING] += m[x + at.DONE] * m[x + at.COMPUTE]
 
 
-@_inner
+@inner
 def all_made(m):
     """Return whether no actor has a firing left."""
     for a in range(m[at.ACTORS], m[at.ACTORS_END], at.ACTOR_FIELDS):
@@ -1428,7 +1423,7 @@ def all_made(m):
     return True
 
 
-@_inner
+@inner
 def last_end(m):
     """Return the end of the last firing, 0 where there is none."""
     last = m[at.BEGIN]
@@ -1437,7 +1432,7 @@ def last_end(m):
     return last
 
 
-@_inner
+@inner
 def run(m, f, times, deviations):  # ways: the hot loop; one case for each phase and each way to end
     """Run until nothing is due any more; return the time of the last event."""
     settle(m)

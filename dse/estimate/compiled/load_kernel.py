@@ -9,18 +9,17 @@ import numpy as np
 from numba import njit
 
 from dse.base.kept_code import kept_by_sources
+from dse.estimate.compiled.inner import inner
 from dse.estimate.compiled.pointers import float64_pointer, int64_pointer
 
-_inner = njit(error_model="numpy")
 
-
-@_inner
+@inner
 def raised(loads, share, sharpness, powers, s):
     """Note the power of the load of a slot. The same library function as Python's ``**`` of two floats."""
     powers[s] = (loads[s] / share) ** sharpness
 
 
-@_inner
+@inner
 def put(a, slot, sign, slots, units, ends, costs, base, loads):
     """Add what an actor and its buffers cost on a slot, its buffers' other ends too, or take it away.
 
@@ -42,7 +41,7 @@ def put(a, slot, sign, slots, units, ends, costs, base, loads):
             loads[base[b] + o] += sign * their[e, u, v]
 
 
-@_inner
+@inner
 def height(model, loads, before, powers):
     """Return what is minimised: the sum of the powers, in the order of the slots.
 
@@ -55,7 +54,7 @@ def height(model, loads, before, powers):
     return total
 
 
-@_inner
+@inner
 def settle(a, slots, loads, used, model, units, reach, ends, costs, work):
     """Put one actor where it is best; return whether it moved."""
     before, powers, base = work
@@ -120,7 +119,7 @@ SWAPS, JOINS = 0.4, 0.65
 """Steps drawn below the first number exchange two actors, below the second one put an actor to one of its partners."""
 
 
-@_inner
+@inner
 def eighth(load, share):
     """Return the 8th power of a load."""
     x = load / share
@@ -129,7 +128,7 @@ def eighth(load, share):
     return x * x
 
 
-@_inner
+@inner
 def peak(powers, begin, n):
     """Return the norm of loads that nearly is the largest one: the 8th root of the sum of their 8th powers."""
     total = 0.0
@@ -138,7 +137,7 @@ def peak(powers, begin, n):
     return math.sqrt(math.sqrt(math.sqrt(total)))
 
 
-@_inner
+@inner
 def note_load(here, loads, share, known, undo, n_undone):
     """Take a load as it is now; return how many there are in ``undo``.
 
@@ -160,7 +159,7 @@ def note_load(here, loads, share, known, undo, n_undone):
     return n_undone + 1
 
 
-@_inner
+@inner
 def unevenness(loads, touched, n_touched, model, known, undo):
     """Return the peak of the loads, in part that of each stage for itself, one after the other; and how many changed.
 
@@ -188,7 +187,7 @@ def unevenness(loads, touched, n_touched, model, known, undo):
     return stage_weight * apart + (1 - stage_weight) * peak(of_whole, 0, n_slots), n_undone
 
 
-@_inner
+@inner
 def take_back(n_undone, n_stages, loads, known, undo):
     """Make loads, and what is known of them, what they were before the last step."""
     before, powers, peaks, whole, of_whole, _, slot_of = known
@@ -203,7 +202,7 @@ def take_back(n_undone, n_stages, loads, known, undo):
         peaks[stage] = old_peaks[stage]
 
 
-@_inner
+@inner
 def shift(a, slot, slots, world, loads, touched, n_touched):
     """Put an actor on another slot; return by how much the number of cut buffers changes, and how many are touched.
 
@@ -246,7 +245,7 @@ def shift(a, slot, slots, world, loads, touched, n_touched):
     return cut, n_touched + 2
 
 
-@_inner
+@inner
 def load_all(slots, units, ends, costs, base, loads):
     """Add up the loads of a mapping; return how many buffers are cut."""
     same, own, _ = costs
@@ -265,7 +264,7 @@ def load_all(slots, units, ends, costs, base, loads):
     return cut // 2
 
 
-@_inner
+@inner
 def drawn(draws, i, movable, n_movable, slots, world, n_slots):
     """Return a step: an actor, its new slot, and the actor that takes its place, or -1."""
     first, other = world[2], world[3]
@@ -279,7 +278,7 @@ def drawn(draws, i, movable, n_movable, slots, world, n_slots):
     return a, int(where * n_slots), -1
 
 
-@_inner
+@inner
 def parts_of(ints, floats, n_stages, n_slots):
     """Return the parts of the room of ``anneal``: loads, what is known of them, how to undo a step, what it touched.
 
@@ -299,7 +298,7 @@ def parts_of(ints, floats, n_stages, n_slots):
     return loads, known, (where, old_loads, old_powers, old_of_whole, old_peaks), touched
 
 
-@_inner
+@inner
 def world_of(units, ends, costs, base):
     """Return what actors and buffers cost, as ``shift`` takes it."""
     same, own, their = costs

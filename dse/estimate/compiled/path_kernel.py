@@ -8,12 +8,11 @@ import numpy as np
 from numba import njit
 
 from dse.base.kept_code import kept_by_sources
+from dse.estimate.compiled.inner import inner
 from dse.estimate.problem.prices import ACROSS, APART, CLASS_OF_ENDS, TOGETHER
 
-_inner = njit(error_model="numpy")
 
-
-@_inner
+@inner
 def entry_to(first, buffer, x, b):
     """Return the write of action ``x`` to buffer ``b``, -1 where there is none."""
     for e in range(first[x], first[x + 1]):
@@ -22,7 +21,7 @@ def entry_to(first, buffer, x, b):
     return -1
 
 
-@_inner
+@inner
 def scheduling(firings, base, action_base, pair_base, pairs, first, a, f):
     """Return the scheduling ticks of firing ``f`` of actor ``a``."""
     x = firings[f]
@@ -31,7 +30,7 @@ def scheduling(firings, base, action_base, pair_base, pairs, first, a, f):
     return pairs[pair_base[a] + firings[f - 1] * (action_base[a + 1] - action_base[a]) + x]
 
 
-@_inner
+@inner
 def run_ahead(trace, reads, writes, buffers, times, a, state, found):  # ways: a compiled loop over state it shares
     """Compute the firings of actor ``a`` whose tokens are there; return whether there was one."""
     firings, base, action_base, pair_base = trace
@@ -74,7 +73,7 @@ def run_ahead(trace, reads, writes, buffers, times, a, state, found):  # ways: a
     return done[a] > begin
 
 
-@_inner
+@inner
 def count_back(trace, found, counts, a, f):
     """Count the firings of the path that ends with firing ``f`` of actor ``a``."""
     firings, base, action_base, pair_base = trace
@@ -141,7 +140,7 @@ def longest_path(trace, reads, writes, buffers, times, found, counts):  # ways: 
     return end[last]
 
 
-@_inner
+@inner
 def classify(slots, slot_unit, unit_kind, unit_side, buffers, crossing, read_class, write_class):
     """Give each buffer the class of its price on both sides, and each port its first buffer that crosses, or -1."""
     source, target, port = buffers
@@ -167,7 +166,7 @@ def classes_of(slots, units, buffers, n_ports, read_class, write_class):
     classify(slots, slot_unit, unit_kind, unit_side, buffers, crossing, read_class, write_class)
 
 
-@_inner
+@inner
 def link_load(slots, units, buffers, crossing, read_class, write_class, loads, links, busy):
     """Return the largest load of a shared link.
 
@@ -195,7 +194,7 @@ def link_load(slots, units, buffers, crossing, read_class, write_class, loads, l
     return most
 
 
-@_inner
+@inner
 # ways: compiled sums, one nest of loops for each kind of cost
 def path_length(slots, rows, buffers, read_class, write_class, paths, parallel, length, widest):
     """Return the length of the longest of the paths, kept as sums: (row, actor, path), (class, buffer, path)."""
@@ -225,7 +224,7 @@ def path_length(slots, rows, buffers, read_class, write_class, paths, parallel, 
     return most
 
 
-@_inner
+@inner
 def work(
     slots, rows, buffers, read_class, write_class, actor_loads, loads, parallel, side_by_side, per_actor, per_slot
 ):

@@ -9,6 +9,7 @@ from numba import njit
 
 from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled import layout as at
+from dse.estimate.compiled.inner import inner
 
 PART_POLICY = 0
 PART_CORES = 1
@@ -28,10 +29,8 @@ DOUBTFUL = 2
 _I = "int64[::1]"
 _M = "int64[:, ::1]"
 
-_inner = njit(error_model="numpy")
 
-
-@_inner
+@inner
 def cross(owner, parts, ends, gpu, crossing):
     """Put behind each port of several buffers 1 + the unit of the reader of its first buffer that crosses, or 0."""
     crossing[:] = 0
@@ -81,7 +80,7 @@ def choose(parts, members, capacities, network, known, keys, choices):  # ways: 
     return found
 
 
-@_inner
+@inner
 def place(m, parts, members, orders, chosen, rows, places, order, queues):
     """Lay out partitions, their actors by place and their static orders; ``chosen``: address of the actors' words."""
     actors = m[at.ACTORS]
@@ -116,7 +115,7 @@ def place(m, parts, members, orders, chosen, rows, places, order, queues):
     return owner
 
 
-@_inner
+@inner
 def carry(m, x, choices, shared, links, carried):
     """List the transfers of an action over links that are not shared; return the address behind the list."""
     m[x + at.CARRIED_FIRST] = carried

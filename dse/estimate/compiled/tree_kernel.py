@@ -8,8 +8,7 @@ import numpy as np
 from numba import njit
 
 from dse.base.kept_code import kept_by_sources
-
-_inner = njit(error_model="numpy")
+from dse.estimate.compiled.inner import inner
 
 DEPTH = 0
 """Words of ``progress``: the depth of the node whose children are looked at, one of the numbers below at the ends."""
@@ -19,7 +18,7 @@ DONE = -1
 UNBEGUN = -2
 
 
-@_inner
+@inner
 def load(depth, slot, slots, loads, work, ties):
     """Add what an actor costs on a slot, with the buffers to those placed before, to the ``loads`` of the slots."""
     unit_of_slot, own = work
@@ -36,7 +35,7 @@ def load(depth, slot, slots, loads, work, ties):
             loads[there] += other_apart[t, v, unit]
 
 
-@_inner
+@inner
 def place(depth, slot, slots, state, work, ties, spans):
     """Make the state of a node of that of its parent: loads, and when the first actor of each slot begins."""
     loads, begins, after = state
@@ -48,7 +47,7 @@ def place(depth, slot, slots, state, work, ties, spans):
     after[depth + 1, slot] = min(after[depth, slot], spans[1][depth])
 
 
-@_inner
+@inner
 def bound_of(depth, slot, state, rest, most):
     """Return the least makespan of a node whose state stands behind ``depth``: one slot's, all work on all slots."""
     loads, begins, after = state
@@ -60,7 +59,7 @@ def bound_of(depth, slot, state, rest, most):
     return max(-(-total // most), heaviest, ends), heaviest
 
 
-@_inner
+@inner
 def expand(depth, bound, best, slots, used, children, state, problem, excluded):  # ways: a compiled loop
     """List the children of a node that are not excluded, the most promising first; count the others."""
     n_children, child_slot, child_bound, child_load = children

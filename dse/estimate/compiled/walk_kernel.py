@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from dse.base.kept_code import kept_by_sources
+from dse.estimate.compiled.inner import inner
 
 # The head of the memory: numbers and modes, then where the tables begin.
 N_ACTORS, N_BUFFERS, N_READS, N_LOGGED, N_LOOKS = 0, 1, 2, 3, 4
@@ -50,22 +51,20 @@ _NEVER = 2**62
 
 _I = "int64[::1]"
 
-_inner = njit(error_model="numpy")
 
-
-@_inner
+@inner
 def word(m, table, index):
     """Return a word of a table."""
     return m[m[table] + index]
 
 
-@_inner
+@inner
 def action_of(m, a, pos):
     """Return the action of a firing."""
     return word(m, ACTION_BASE, a) + word(m, FIRINGS, pos)
 
 
-@_inner
+@inner
 def entry_to(m, side, x, b):
     """Return the entry of action ``x`` for buffer ``b``, -1 where there is none."""
     for e in range(word(m, side + FIRST, x), word(m, side + FIRST, x + 1)):
@@ -74,14 +73,14 @@ def entry_to(m, side, x, b):
     return np.int64(-1)
 
 
-@_inner
+@inner
 def rate(m, side, a, pos, b):
     """Return the tokens that a firing moves on one side of a buffer."""
     e = entry_to(m, side, action_of(m, a, pos), b)
     return word(m, side + TOKENS_MOVED, e) if e >= 0 else np.int64(0)
 
 
-@_inner
+@inner
 def find_starts(base, order, partition, by_order, owner):
     """Find the first position and the partition of each start."""
     for a in range(len(base) - 1):
@@ -90,7 +89,7 @@ def find_starts(base, order, partition, by_order, owner):
                 by_order[order[pos]], owner[order[pos]] = pos, partition[a]
 
 
-@_inner
+@inner
 def later(last, end, order, c, other):
     """Return whether a core became free later than another one; at one instant, by the firing that began first."""
     if last[c] < 0 or last[other] < 0:
@@ -125,13 +124,13 @@ def share_cores(base, order, start, end, partition, core, by_order, before, free
             last[chosen] = pos
 
 
-@_inner
+@inner
 def sender(m, way):
     """Return who publishes what goes on a way."""
     return word(m, SOURCE, way) if way < m[N_BUFFERS] else word(m, TARGET, way - m[N_BUFFERS])
 
 
-@_inner
+@inner
 def find_looks_of(m, a, way, n):
     """Find the looks of a way from actor ``a``; ``n`` looks are found before, returned is their number after."""
     side, b = (WRITES, way) if way < m[N_BUFFERS] else (READS, way - m[N_BUFFERS])
@@ -173,7 +172,7 @@ def find_looks(m):
     m[N_LOOKS] = n
 
 
-@_inner
+@inner
 def fresh_pointers(m):
     """Return the pointers of all buffers behind the last firings."""
     pointers = np.empty((8, m[N_BUFFERS]), dtype=np.int64)
@@ -187,7 +186,7 @@ def fresh_pointers(m):
     return pointers
 
 
-@_inner
+@inner
 def moved_before(m, side, pointers, which, a, b, pos):
     """Return the tokens of buffer ``b`` that the firings of actor ``a`` before ``pos`` move."""
     p, moved = pointers[which, b], pointers[which + 1, b]
@@ -198,7 +197,7 @@ def moved_before(m, side, pointers, which, a, b, pos):
     return moved
 
 
-@_inner
+@inner
 def mover_of(m, side, pointers, which, a, b, need):
     """Return the position of the firing of actor ``a`` with which the tokens moved reach ``need`` (above 0)."""
     p, moved = pointers[which, b], pointers[which + 1, b]
@@ -209,7 +208,7 @@ def mover_of(m, side, pointers, which, a, b, need):
     return p
 
 
-@_inner
+@inner
 def first_of(m, a, pos):
     """Return the first position of the block that a position is in."""
     while pos > word(m, BASE, a) and word(m, ORDER, pos - 1) == word(m, ORDER, pos):
@@ -217,7 +216,7 @@ def first_of(m, a, pos):
     return pos
 
 
-@_inner
+@inner
 def last_of(m, a, pos):
     """Return the last position of the block that a position is in."""
     while pos + 1 < word(m, BASE, a + 1) and word(m, ORDER, pos + 1) == word(m, ORDER, pos):
@@ -225,7 +224,7 @@ def last_of(m, a, pos):
     return pos
 
 
-@_inner
+@inner
 def actor_at(m, pos):
     """Return the actor of a position."""
     low, high = np.int64(0), m[N_ACTORS]  # the base of low is not above the position, that of high is
@@ -238,7 +237,7 @@ def actor_at(m, pos):
     return low
 
 
-@_inner
+@inner
 def first_logged(m, pos):
     """Return the first row of the log at or behind a position."""
     low, high = np.int64(0), m[N_LOGGED]
@@ -251,7 +250,7 @@ def first_logged(m, pos):
     return low
 
 
-@_inner
+@inner
 def logged(m, pos, side, e):
     """Return the row of a transfer in the log."""
     row, entry = first_logged(m, pos), e + m[N_READS] if side == WRITES else e
@@ -260,7 +259,7 @@ def logged(m, pos, side, e):
     return row
 
 
-@_inner
+@inner
 def end_of(m, side, x, pos, e):
     """Return when a transfer of the firing or block at its first position ended."""
     if word(m, side + ALONE, x) == 1:
@@ -273,7 +272,7 @@ def end_of(m, side, x, pos, e):
     return begin
 
 
-@_inner
+@inner
 def tokens_from(m, pointers, a, pos, e):
     """Return which firing made the last token that a read of the firing at ``pos`` takes, -1: it was there at first."""
     b = word(m, READS + OF_BUFFER, e)
@@ -284,7 +283,7 @@ def tokens_from(m, pointers, a, pos, e):
     return mover_of(m, WRITES, pointers, _MAKER, word(m, SOURCE, b), b, need)
 
 
-@_inner
+@inner
 def room_from(m, pointers, a, pos, e):
     """Return which firing freed the last room that a write of the firing at ``pos`` takes, -1: there was enough."""
     b = word(m, WRITES + OF_BUFFER, e)
@@ -295,7 +294,7 @@ def room_from(m, pointers, a, pos, e):
     return mover_of(m, READS, pointers, _FREER, word(m, TARGET, b), b, need)
 
 
-@_inner
+@inner
 def seen_at(m, b, pos):
     """Return when the reader of a buffer saw the tokens of the firing at ``pos``, and the look that brought them."""
     s = word(m, SOURCE, b)
@@ -306,7 +305,7 @@ def seen_at(m, b, pos):
     return end_of(m, WRITES, x, first_of(m, s, pos), entry_to(m, WRITES, x, b)), np.int64(-1)
 
 
-@_inner
+@inner
 def freed_at(m, b, pos):
     """Return when the writer of a buffer saw the room of the firing at ``pos``, and the look that brought it.
 
@@ -319,7 +318,7 @@ def freed_at(m, b, pos):
     return word(m, T_READ if m[EARLY] == 1 else T_COMPUTED, pos), np.int64(-1)
 
 
-@_inner
+@inner
 def why_started(m, pointers, a, pos):  # ways: one case for each thing that a firing needs
     """Return why the firing or block at its first position began when it did.
 
@@ -356,7 +355,7 @@ def why_started(m, pointers, a, pos):  # ways: one case for each thing that a fi
     return cause, buffer, source, look, start - max(second, word(m, FREE, pos))
 
 
-@_inner
+@inner
 def emit(out, n, kind, a, firing, buffer, server, begin, end):
     """Put a segment behind the others, if there is room; return the number of them all."""
     if n < len(out):
@@ -366,14 +365,14 @@ def emit(out, n, kind, a, firing, buffer, server, begin, end):
     return n + 1
 
 
-@_inner
+@inner
 def explain(out, n, cause, buffer, waited):
     """Say why the segment put last began when it did."""
     if n <= len(out):
         out[n - 1, CAUSE], out[n - 1, CAUSE_BUFFER], out[n - 1, WAITED] = cause, buffer, waited
 
 
-@_inner
+@inner
 def last_transfer(m, side, x, pos):
     """Return the transfer of a phase that ended last, the first of several; -1 where there is none."""
     first, behind = word(m, side + FIRST, x), word(m, side + FIRST, x + 1)
@@ -389,7 +388,7 @@ def last_transfer(m, side, x, pos):
     return best
 
 
-@_inner
+@inner
 def back_through(m, out, n, a, pos, side, e):
     """Go back from the end of a transfer to the begin of its phase, or to where one waited for its link.
 
@@ -411,7 +410,7 @@ def back_through(m, out, n, a, pos, side, e):
         e, end = e - 1, begin
 
 
-@_inner
+@inner
 def back_in_firing(m, out, n, a, pos, point, e):  # ways: one case for each step of a firing
     """Go back from a point of a firing to its start, or to where a transfer of it waited for its link.
 
@@ -436,7 +435,7 @@ def back_in_firing(m, out, n, a, pos, point, e):  # ways: one case for each step
     return n, row
 
 
-@_inner
+@inner
 def point_of(m, cause, buffer, pos):
     """Return at which point of the firing before a path goes on, and behind which write."""
     if cause == TOKENS:
@@ -446,7 +445,7 @@ def point_of(m, cause, buffer, pos):
     return _AT_END, np.int64(-1)
 
 
-@_inner
+@inner
 def back_over_looks(m, out, n, look):
     """Go back from the arrival of tokens or room to the firing behind which they, or those before them, set out.
 
@@ -500,7 +499,7 @@ def walk(m, pos, look, out):
             point, e = point_of(m, cause, buffer, pos)
 
 
-@_inner
+@inner
 def lower(slack, pos, most):
     """Keep the least of what a firing may be late; return whether it is less than before."""
     if slack[pos] > most:
@@ -509,7 +508,7 @@ def lower(slack, pos, most):
     return False
 
 
-@_inner
+@inner
 def late_publications(m, look_slack, a, pos, last, slack):
     """Return how late a firing may be for what is published behind it."""
     for way in range(2 * m[N_BUFFERS]):
@@ -524,7 +523,7 @@ def late_publications(m, look_slack, a, pos, last, slack):
     return slack
 
 
-@_inner
+@inner
 def push(m, pointers, slack, look_slack, a, pos, last, late):  # ways: one case for each thing that a firing needs
     """Tell those for whom a firing waited how late they may be; return whether one of them may be less late."""
     x, changed = action_of(m, a, pos), False

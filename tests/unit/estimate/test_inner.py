@@ -1,61 +1,86 @@
-"""What only kernels call is compiled at a lower level of the optimiser, and nothing else is."""
+"""What only kernels call is neither optimised nor made code of by itself, and kernels compute what they should."""
 
 from typing import Any
 
 import pytest
 from numba import TypingError, njit
-from numba.core import config
-from numba.core.compiler import Compiler
+from numba.core.codegen import CPUCodeLibrary, JITCodeLibrary
 
-from dse.estimate.compiled.inner import Inner
+from dse.estimate.compiled.inner import inlined, inner
 
 
 @pytest.fixture
-def levels(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The level at which each function is compiled from now on."""
-    found: list[int] = []
-    whole = Compiler.compile_extra
+def made(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """What is done from now on, and with the code of which function."""
+    assert njit(lambda x: x)(1) == 1  # the first one of a process makes numba's own library too
+    found: list[tuple[str, str]] = []
 
-    def compile_extra(self: Compiler, func: Any) -> Any:
-        found.append(int(config.OPT))
-        return whole(self, func)
+    def note(library: type, step: str, what: str) -> None:
+        whole = getattr(library, step)
 
-    monkeypatch.setattr(Compiler, "compile_extra", compile_extra)
+        def noted(self: Any) -> Any:
+            found.append((what, self.name.rsplit(".", 1)[-1]))
+            return whole(self)
+
+        monkeypatch.setattr(library, step, noted)
+
+    note(CPUCodeLibrary, "_optimize_final_module", "optimised")
+    note(JITCodeLibrary, "_finalize_specific", "made code")
     return found
 
 
-def test_what_is_inside_is_compiled_at_a_lower_level(levels: list[int]) -> None:
-    @njit(pipeline_class=Inner)
-    def innermost(x: int) -> int:
-        return x + 1
+@inner
+def _shared(x: int) -> int:
+    return x + 1
 
-    @njit(pipeline_class=Inner)
-    def inside(x: int) -> int:
-        return 2 * innermost(x)
 
+@inlined
+def _inside(x: int) -> int:
+    return 2 * _shared(x)
+
+
+@inner
+def _fibonacci(x: int) -> int:
+    return 1 if x < 2 else _fibonacci(x - 1) + _fibonacci(x - 2)
+
+
+def test_only_the_kernel_is_compiled(made: list[tuple[str, str]]) -> None:
     @njit
     def kernel(x: int) -> int:
-        return inside(x) - 3
+        return _inside(x) - 3 * _shared(x)
 
-    before = config.OPT
-    assert kernel(4) == 7
-    assert levels == [int(before), 1, 1]
-    assert config.OPT is before
+    assert kernel(4) == -5
+    assert made == [("optimised", "kernel"), ("made code", "kernel")]
 
 
-def test_the_level_is_as_before_where_compiling_fails(levels: list[int]) -> None:
-    @njit(pipeline_class=Inner)
+def test_kernels_share_what_is_inside(made: list[tuple[str, str]]) -> None:
+    kernels = [njit(lambda x, k=k: _inside(x) + k) for k in range(2)]
+    assert [kernel(3) for kernel in kernels] == [8, 9]
+    assert len(made) == 4
+
+
+def test_what_is_inside_may_call_itself() -> None:
+    @njit
+    def kernel(x: int) -> int:
+        return _fibonacci(x)
+
+    assert [kernel(x) for x in range(7)] == [1, 1, 2, 3, 5, 8, 13]
+
+
+def test_types_are_checked_as_everywhere() -> None:
+    @inner
     def wrong(x: int) -> int:
         return x + "one"  # type: ignore[operator]
 
-    before = config.OPT
+    @njit
+    def kernel(x: int) -> int:
+        return wrong(x)
+
     with pytest.raises(TypingError):
-        wrong(1)
-    assert levels == [1]
-    assert config.OPT is before
+        kernel(1)
 
 
-def test_who_wants_no_optimisation_gets_none(levels: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(config, "OPT", type(config.OPT)(0))
-    assert njit(pipeline_class=Inner)(lambda x: x + 1)(1) == 2
-    assert levels == [0]
+def test_python_is_refused() -> None:
+    for _ in range(2):
+        with pytest.raises(TypeError, match="bad argument type"):
+            _shared(1)

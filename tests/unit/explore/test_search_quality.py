@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import njit
 
 from benchmarks.search import compare, plot
 from benchmarks.search.networks import RECIPES, Recipe, case_of
@@ -127,6 +128,12 @@ def test_evening_out_lowers_the_largest_load() -> None:
     assert model.slots == again  # settled
 
 
+# What is inside the kernel, for calls from Python.
+_load_all, _shift, _drawn = (
+    njit(error_model="numpy")(inside.py_func) for inside in (load_kernel.load_all, load_kernel.shift, load_kernel.drawn)
+)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_annealer_keeps_count_of_loads_and_cuts(seed: int) -> None:
     problem = problem_of(seed, clock=(None, 500)[seed % 2], given_host=True, n_actors=9)
@@ -138,7 +145,7 @@ def test_the_annealer_keeps_count_of_loads_and_cuts(seed: int) -> None:
     n_slots, stages = len(where.unit), 1 + seed % 3
     base = annealer._stages_of(stages) * n_slots
     loads = np.zeros(stages * n_slots, dtype=np.int64)
-    cut = load_kernel.load_all(slots, units, ends, prices, base, loads)
+    cut = _load_all(slots, units, ends, prices, base, loads)
     flat = [array.ravel() for array in (*units, *ends, *prices)]
     touched = np.empty(4 * (len(costs.other) + 1), dtype=np.int64)
     for _ in range(60):
@@ -146,11 +153,11 @@ def test_the_annealer_keeps_count_of_loads_and_cuts(seed: int) -> None:
         if where.allowed[actor, where.unit[slot]]:
             before = loads.copy()
             world = (*flat, base, costs.work.shape[1])
-            more, n_touched = load_kernel.shift(actor, slot, slots, world, loads, touched, 0)
+            more, n_touched = _shift(actor, slot, slots, world, loads, touched, 0)
             cut += more
             assert set(np.flatnonzero(loads != before)) <= set(touched[:n_touched].tolist())
     again = np.zeros(stages * n_slots, dtype=np.int64)
-    load_kernel.load_all(slots, units, ends, prices, base, again)
+    _load_all(slots, units, ends, prices, base, again)
     assert loads.tolist() == again.tolist()
     assert tuple(loads.reshape(stages, n_slots).sum(axis=0).tolist()) == LoadModel(known, slots.tolist()).loads
     apart = [e for e in known.placement.edges if e.source != e.target]
@@ -180,7 +187,7 @@ def test_annealing_step_by_step_ends_at_the_same_mapping(seed: int) -> None:
 
     def height(slots: list[int], share: float) -> tuple[float, float]:
         loads = np.zeros(n_stages * n_slots, dtype=np.int64)
-        cut = load_kernel.load_all(np.array(slots), units, ends, prices, base, loads)
+        cut = _load_all(np.array(slots), units, ends, prices, base, loads)
         share = share or max(1.0, loads.sum() / most)
         stages = [_peak(stage, share) for stage in loads.reshape(n_stages, n_slots).tolist()]
         whole = _peak(loads.reshape(n_stages, n_slots).sum(axis=0).tolist(), share)
@@ -192,7 +199,7 @@ def test_annealing_step_by_step_ends_at_the_same_mapping(seed: int) -> None:
     height_now, temperature = least, rule.hot
     for draw in draws:
         temperature *= (rule.cold / rule.hot) ** (1.0 / n_steps)
-        a, slot, b = load_kernel.drawn(draw, 0, movable, len(movable), np.array(now), flat, n_slots)
+        a, slot, b = _drawn(draw, 0, movable, len(movable), np.array(now), flat, n_slots)
         home, then = now[a], list(now)
         then[a] = slot
         if b >= 0:
