@@ -45,17 +45,17 @@ $(WARM): .venv/warm-%: .venv/installed
 	@$(MAKE) --no-print-directory -j 2 $(WARM)
 	@touch $@
 
-# Of these each waits for the one before: two pips at once would disturb each other.
+# Of these each waits for the one before: two pips at once would disturb each other. Bytecode comes as it is needed.
 .venv/ready-search: .venv/installed requirements-search.lock
-	$(INSTALL) -r requirements-search.lock
+	$(INSTALL) --no-compile -r requirements-search.lock
 	@touch $@
 
 .venv/ready-test: .venv/ready-search requirements-dev.lock
-	$(INSTALL) -r requirements-dev.lock
+	$(INSTALL) --no-compile -r requirements-dev.lock
 	@touch $@
 
 .venv/ready-docs: .venv/ready-test requirements-docs.lock
-	$(INSTALL) -r requirements-docs.lock
+	$(INSTALL) --no-compile -r requirements-docs.lock
 	@touch $@
 
 explore: .venv/ready-run

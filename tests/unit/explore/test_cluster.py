@@ -31,7 +31,7 @@ distributed = pytest.importorskip("distributed", reason="dask.distributed is mis
 ROOT = Path(__file__).resolve().parents[3]
 PINGPONG = str(ROOT / "actors" / "pingpong" / "pingpong.xdf")
 PROBLEM = pipeline((3, 7, 5, 2), firings=200)
-SLOW = pipeline((3, 7, 5, 2), firings=5_000)
+SLOW = pipeline((3, 7, 5, 2), firings=1_500)
 POINTS: list[DesignPoint] = [spread(PROBLEM, (a, b, c)) for a in (1, 2, 5) for b in (1, 3, 4) for c in (1, 2, 3)]
 
 
