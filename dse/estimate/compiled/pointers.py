@@ -1,8 +1,15 @@
 """Addresses as pointers in compiled functions."""
 
-from numba import types
+from numba import config, types
 from numba.core.datamodel import models
 from numba.extending import intrinsic, register_model
+
+from dse.base.errors import OptionError
+
+if config.DISABLE_JIT:  # type: ignore[attr-defined]
+    raise OptionError(
+        "NUMBA_DISABLE_JIT is set, and dse estimates with compiled code only", expected="unset it in the environment"
+    )
 
 
 class StillMemory(types.CPointer):

@@ -1,5 +1,8 @@
 """What only kernels call is neither optimised nor made code of by itself, and kernels compute what they should."""
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -84,3 +87,15 @@ def test_python_is_refused() -> None:
     for _ in range(2):
         with pytest.raises(TypeError, match="bad argument type"):
             _shared(1)
+
+
+def test_an_environment_in_which_nothing_is_compiled_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    pingpong = Path(__file__).parents[3] / "actors" / "pingpong" / "pingpong.xdf"
+    command = [sys.executable, "-m", "dse", "estimate", str(pingpong), "--weights", "nominal"]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 2
+    assert process.stderr.splitlines()[-2:] == [
+        "error: NUMBA_DISABLE_JIT is set, and dse estimates with compiled code only",
+        "  = unset it in the environment",
+    ]
