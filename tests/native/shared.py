@@ -30,8 +30,8 @@ except ImportError:  # not on every system
 
 RUNTIME = Path(__file__).parents[2] / "dse" / "native" / "runtime"
 COMPILER = next((name for name in ("g++", "clang++") if shutil.which(name)), None)
-OF_SETUP = cache_folder("native")
-"""Where ``make setup`` keeps what it compiled: read before the tests have caches of their own."""
+OF_SETUP = FileCache("objects", ".o")
+"""What ``make setup`` compiled: the cache that there is before the tests have one of their own."""
 NO_COMPILER = "there is no g++ and no clang++, which have the sanitizers"
 
 
@@ -60,36 +60,37 @@ def native_cache() -> Path:
 def warm_once(build: BuildOptions) -> None:
     """Compile what all programs of a kind of build share into the present cache, unless another worker has."""
     with _one_to_compile(build):
-        _take_from_setup(build)
         warm(replace(build, jobs=None))  # the others wait: their cores are free
 
 
-def _take_from_setup(build: BuildOptions) -> None:
-    """Take what ``make setup`` has compiled of it: 20 s of a core."""
-    headers, compiler, cache = dict(runtime_headers()), find_compiler(), FileCache("objects", ".o")
-    for key in (object_key(unit, headers, compiler, build) for unit in SHARED_UNITS):
-        compiled = OF_SETUP and OF_SETUP / "objects" / f"{key}.o"
-        if compiled and compiled.is_file() and cache.get(key) is None:
-            cache.put(key, compiled)
+@contextlib.contextmanager
+def _one_to_compile(build: BuildOptions) -> Iterator[None]:
+    """Let one worker compile what all programs of a kind of build share, less what ``make setup`` has compiled."""
+    with one_worker(shared_folder() / f"{digest_of(*build.flags)}.lock"):
+        ours = FileCache("objects", ".o")
+        for key in _shared_keys(build):
+            compiled_before = OF_SETUP.get(key)
+            if compiled_before is not None and ours.get(key) is None:
+                ours.put(key, compiled_before)
+        yield
 
 
-def _one_to_compile(build: BuildOptions) -> contextlib.AbstractContextManager[None]:
-    """Let one worker compile what all programs of a kind of build share."""
-    return one_worker(shared_folder() / f"{digest_of(*build.flags)}.lock")
+def _shared_keys(build: BuildOptions) -> list[str]:
+    """Return the keys of the objects of the command line and of the engine."""
+    headers, compiler = dict(runtime_headers()), find_compiler(COMPILER)
+    return [object_key(unit, headers, compiler, build) for unit in SHARED_UNITS]
 
 
 @cache
 def runtime_objects(build: BuildOptions) -> tuple[Path, Path]:
     """Return the objects of the command line and of the engine, the same that programs of networks have."""
     project = Project(name="shared", units=SHARED_UNITS, headers=runtime_headers())
-    compiler, headers = find_compiler(COMPILER), dict(project.headers)
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="dse-shared-") as folder:
         patch.setenv("DSE_CACHE", str(native_cache()))
         with _one_to_compile(build):
             write_sources(project, Path(folder), {})
-            build_objects(project, Path(folder), compiler, build)
-        cache = FileCache("objects", ".o")
-        kept = [cache.get(object_key(unit, headers, compiler, build)) for unit in SHARED_UNITS]
+            build_objects(project, Path(folder), find_compiler(COMPILER), build)
+        kept = map(FileCache("objects", ".o").get, _shared_keys(build))
     main, engine = (path for path in kept if path is not None)
     return main, engine
 

@@ -16,6 +16,8 @@ from pathlib import Path
 
 from dse.estimate.compiled.ready import is_burst_compiled, is_link_compiled, is_plain_compiled, is_travel_compiled
 
+_AT_ONCE = "at-once"
+"""The argument of a process that somebody waits for."""
 _STARTED: list["subprocess.Popen[bytes]"] = []
 """Kept, so that nobody waits for the process, not even its destructor."""
 
@@ -66,8 +68,6 @@ def main(*, at_once: bool) -> None:
         os.nice(19)
     compile_quicker()
 
-
-_AT_ONCE = "at-once"
 
 if __name__ == "__main__":
     main(at_once=_AT_ONCE in sys.argv[1:])
