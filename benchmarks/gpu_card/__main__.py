@@ -1,8 +1,10 @@
 """Measure the card of this machine: the kernels of docs/gpu-truth.md over blocks, and constants of a device file.
 
-usage: python -m benchmarks.gpu_card -o DIR [--nvcc NVCC] [--arch native|75,86] [--quick] [--compile-only] [--read F]
+usage: python -m benchmarks.gpu_card -o DIR [--nvcc NVCC] [--arch native|75,86] [--quick | --n N] [--compile-only]
+           [--read F]
 
-Compiles ``card.cu`` for the card that is there and runs it; ``--quick``: n 512 only. Writes into DIR what it said
+Compiles ``card.cu`` for the card that is there and runs it; ``--quick``: n 512 only; ``--n``: that one only (1024 and
+2048 by default). Writes into DIR what it said
 (``output.txt``), ``measured.csv`` with the columns that ``dse gpu calibrate`` and ``python -m benchmarks.gpu_truth
 --ours DIR/measured.csv --device D`` read, and ``constants.csv``: keys of device files, values, how they were measured.
 ``--read`` takes the output of an earlier run instead, of another machine too.
@@ -153,13 +155,13 @@ def compile_command(nvcc: Nvcc, architectures: str, program: Path) -> list[str]:
     ]
 
 
-def measure(folder: Path, nvcc: Nvcc, architectures: str, *, quick: bool, compile_only: bool) -> str | None:
+def measure(folder: Path, nvcc: Nvcc, architectures: str, *, sizes: Sequence[str], compile_only: bool) -> str | None:
     """Return what the program said, None where it was only compiled. Raises ``CalledProcessError``."""
     program = folder / "card"
     subprocess.run(compile_command(nvcc, architectures, program), check=True)
     if compile_only:
         return None
-    command = [str(program.resolve()), *(["--quick"] if quick else [])]
+    command = [str(program.resolve()), *sizes]
     text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     (folder / "output.txt").write_text(text)
     return text
@@ -172,16 +174,18 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--nvcc", help="the compiler of CUDA (default: on the path, or of the wheels)")
     parser.add_argument("--arch", default=NATIVE, help="compute capabilities times 10 (default: of the card)")
     parser.add_argument("--quick", action="store_true", help="n 512, three repeats")
+    parser.add_argument("--n", type=int, choices=(512, 1024, 2048), help="one size only")
     parser.add_argument("--compile-only", action="store_true", help="do not run, for machines without a card")
     parser.add_argument("--read", type=Path, metavar="OUTPUT.txt", help="what the program said elsewhere")
     args = parser.parse_args(words)
     args.out.mkdir(parents=True, exist_ok=True)
+    sizes = ("--quick",) if args.quick else () if args.n is None else ("--n", str(args.n))
     try:
         if args.read is not None:
             text = args.read.read_text()
         else:
             nvcc = find_nvcc() if args.nvcc is None else Nvcc(path=args.nvcc)
-            text = measure(args.out, nvcc, args.arch, quick=args.quick, compile_only=args.compile_only)
+            text = measure(args.out, nvcc, args.arch, sizes=sizes, compile_only=args.compile_only)
         if text is None:
             print(f"compiled for {args.arch}, not run: nothing is measured")
             return 0

@@ -332,6 +332,8 @@ static void measure_constants(const cudaDeviceProp& card) {
 
 int main(int count, char** words) {
     const bool quick = count > 1 && !std::strcmp(words[1], "--quick");
+    std::vector<int> sizes = quick ? std::vector<int>{512} : std::vector<int>{1024, 2048};
+    if (count > 2 && !std::strcmp(words[1], "--n")) sizes = {std::atoi(words[2])};
     int devices = 0;
     check(cudaGetDeviceCount(&devices), "no card");
     cudaDeviceProp card;
@@ -340,6 +342,6 @@ int main(int count, char** words) {
     check(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, 0), "clock of the card");
     std::printf("card,%s,%d%d,%d,%d\n", card.name, card.major, card.minor, card.multiProcessorCount, khz / 1000);
     measure_constants(card);
-    measure_all(quick ? std::vector<int>{512} : std::vector<int>{1024, 2048}, quick ? 3 : 5);
+    measure_all(sizes, quick ? 3 : 5);
     return 0;
 }

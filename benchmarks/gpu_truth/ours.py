@@ -1,27 +1,28 @@
-"""The section of docs/gpu-truth.md on a card of our own: what ``benchmarks.gpu_card`` measured, or that nothing was."""
+"""The section of docs/gpu-truth.md on a card of our own: what ``benchmarks.gpu_card`` measured."""
+
+from pathlib import Path
 
 import numpy as np
 
 from benchmarks.gpu_truth.judge import judged
-from dse.flows.measured_kernels import POLYBENCH, KernelShelf, Prepared
+from dse.flows.measured_kernels import KernelShelf, Prepared
 from dse.formats.measured_csv import read_measured_csv
 from dse.gpu.models.hierarchy import MODEL, bypassing_l1
 from dse.model.device import Device
 
-NOT_MEASURED = "not measured"
+KEPT = Path(__file__).parents[1] / "gpu_card" / "h100-80gb-hbm3" / "measured.csv"
+"""Of an NVIDIA H100 80GB HBM3; ``constants.csv`` beside it."""
+KEPT_DEVICE = "h100"
 _LEAST_BLOCKS = 2
 
 
-def section(path: str | None, device: Device | None) -> list[str]:
-    """Return a row for each kernel and size that was measured; without measurements each kernel says so.
+def section(path: str, device: Device) -> list[str]:
+    """Return a row for each kernel and size that was measured.
 
     Raises ``DseError`` where the file is wrong, or of kernels that nothing is known of.
     """
     lines = ["| kernel, n | blocks | best block, measured ms | predicted ms | error | Spearman | regret |"]
     lines.append("|---|---:|---:|---:|---:|---:|---:|")
-    if path is None or device is None:
-        names = dict.fromkeys(f"{benchmark} {kernel}" for benchmark, kernel in POLYBENCH)
-        return [*lines, *(f"| {name} | | {NOT_MEASURED} | | | | |" for name in names)]
     cells: dict[tuple[str, int], list[Prepared]] = {}
     shelf = KernelShelf()
     for row in read_measured_csv(path):

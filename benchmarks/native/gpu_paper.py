@@ -1,7 +1,7 @@
 """The experiments of paper 004 (figures 11, 12, 14 and 15) on the GPU of this machine: estimates against the clock.
 
     python -m benchmarks.native.gpu_paper [--cuda nvcc|emulated] [--only NAME,...] [--mappings N] [--runs N]
-        [--out DIR] [--weights DIR] [--configs DIR] [--device D]
+        [--profiles N] [--cuda-arch LIST] [--out DIR] [--weights DIR] [--configs DIR] [--device D]
 
 It wants the machine for itself. First the link is measured (``dse gpu link``), then each experiment profiles the four
 configurations of figure 6, estimates its mappings by them and runs each. Tables say "not measured" where there is no
@@ -22,6 +22,8 @@ import numpy as np
 from benchmarks.native.agreement import IMAGES, PAIRS
 from dse.base.errors import BuildError, DseError, ExecutionError
 from dse.base.files import write_whole
+from dse.cli.arguments.cuda import add_cuda_arch
+from dse.cli.cuda_arguments import cuda_request
 from dse.cli.option_types import option_integer
 from dse.flows.cuda_request import CudaRequest
 from dse.flows.gpu_actors import abilities_of
@@ -367,6 +369,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", default="", help="names of experiments, with commas")
     parser.add_argument("--mappings", type=_at_least_one, help="of a figure, at most (default 128; emulated: 4)")
     parser.add_argument("--runs", type=_at_least_one, help="of each mapping (default 7; emulated: 2)")
+    parser.add_argument("--profiles", type=_at_least_one, help="runs of each profile (default 5; emulated: 2)")
+    add_cuda_arch(parser)
     parser.add_argument("--out", type=Path, default=Path("dse-out") / "gpu-paper")
     parser.add_argument("--weights", type=Path, help="folder of the weight sets (default: OUT/weights)")
     parser.add_argument("--configs", type=Path, help="folder of the platform file (default: OUT/configs)")
@@ -384,14 +388,16 @@ def _at_least_one(text: str) -> int:
 def _settings(args: argparse.Namespace) -> Settings:
     emulated = args.cuda == "emulated"
     mappings, rounds, profiles = (4, 2, 2) if emulated else (128, 7, 5)
+    cuda = cuda_request(args.cuda, args.cuda_arch)
+    assert cuda is not None, "there is a default"
     return Settings(
-        cuda=CudaRequest(emulated=emulated),
+        cuda=cuda,
         out=args.out,
         weights=args.weights or args.out / "weights",
         configs=args.configs or args.out / "configs",
         mappings=args.mappings or mappings,
         rounds=args.runs or rounds,
-        profiles=profiles,
+        profiles=args.profiles or profiles,
         device=args.device,
     )
 

@@ -113,22 +113,36 @@ class BurstRun:
 
     def make(self) -> list[Outcome | int]:
         """Return what came of each point, or the word of ``burst_layout`` for why nothing did (OVER, REFUSED)."""
-        n, board = len(self.encoded), self.bursts.board
-        longest = max((len(one.orders) for one in self.encoded), default=0)
-        bench = np.empty(_bench_words(board, longest, self.kind), dtype=np.int64)
-        ended, latest = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-        spent = np.zeros((len(self.points[1]), at.SPENT_WORDS), dtype=np.int64)
-        idle = np.empty((n, self.bursts.n_actors), dtype=np.int64)
+        bench, found = np.empty(self.bench_words(), dtype=np.int64), self.results()
         _kernel(self.kind)(
-            bench, board, self.bursts.firings, self.points, self.stop_word, self.limit, ended, latest,
-            spent.reshape(-1), idle.reshape(-1),
+            bench, self.bursts.board, self.bursts.firings, self.points, self.stop_word, self.limit, found.ended,
+            found.latest, found.spent.reshape(-1), found.idle.reshape(-1),
         )  # fmt: skip
+        return self.read(found)
+
+    def bench_words(self) -> int:
+        """Return how much memory one run takes at most, in words."""
+        longest = max((len(one.orders) for one in self.encoded), default=0)
+        return _bench_words(self.bursts.board, longest, self.kind)
+
+    def results(self) -> "BurstResults":
+        """Return room for what the kernel finds."""
+        n, n_parts = len(self.encoded), sum(len(one.parts) for one in self.encoded)
+        return BurstResults(
+            ended=np.empty(n, dtype=np.int64),
+            latest=np.empty(n, dtype=np.int64),
+            spent=np.zeros((n_parts, at.SPENT_WORDS), dtype=np.int64),
+            idle=np.empty((n, self.bursts.n_actors), dtype=np.int64),
+        )
+
+    def read(self, results: "BurstResults") -> list[Outcome | int]:
+        """Return what the kernel has found, as ``make`` does."""
         found: list[Outcome | int] = []
         part = 0
         for one, why, makespan, waiting in zip(
-            self.encoded, ended.tolist(), latest.tolist(), idle.tolist(), strict=True
+            self.encoded, results.ended.tolist(), results.latest.tolist(), results.idle.tolist(), strict=True
         ):
-            of_parts = spent[part : part + len(one.parts)].tolist()
+            of_parts = results.spent[part : part + len(one.parts)].tolist()
             part += len(one.parts)
             if why not in (at.COMPLETE, at.DEADLOCK):
                 found.append(why)
@@ -144,6 +158,19 @@ class BurstRun:
                 )
             )
         return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BurstResults:
+    """What a kernel finds of points: why each ended, its last event, what partitions spent and actors waited.
+
+    Shapes (n_points,), (n_points,), (n_partitions of all points, SPENT_WORDS) and (n_points, n_actors), in ticks.
+    """
+
+    ended: Ints
+    latest: Ints
+    spent: Ints
+    idle: Ints
 
 
 def _kernel(kind: BurstKind) -> Callable[..., None]:

@@ -27,7 +27,7 @@ def lay_lane(m, lane, policy, partition, places, hints, order, heard, n, n_order
 
 
 @inner
-def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order):
+def lay_actors(m, t, f, parts, members, first_member, orders, first_part, n_parts, first_order):
     """Lay out lanes, and the actors on each; a partition with a core for each actor is as many lanes."""
     n = t[at.N_ACTORS]
     keys = m[at.LANES] + n * at.LANE_WORDS
@@ -49,7 +49,7 @@ def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order
                 )  # fmt: skip
                 lane += at.LANE_WORDS
                 key += 1
-            number = members[i]
+            number = members[first_member + i]
             a = m[at.ACTORS] + number * at.ACTOR_WORDS
             for word in range(a, a + at.ACTOR_WORDS):
                 m[word] = 0

@@ -399,7 +399,7 @@ def all_made(m, t):
 
 
 @inner
-def close(m, t, f, spent, idle, first_part):
+def close(m, t, f, spent, idle, first_idle, first_part):
     """Add up the accounts of a run that is over; mark it where firings are left."""
     shift = t[at.SHIFT]
     if is_travelling(m) and not all_made(m, t):
@@ -411,7 +411,7 @@ def close(m, t, f, spent, idle, first_part):
             m[at.ENDED] = at.DEADLOCK
             if ask(m, p, row, m[row + at.NEXT], m[at.LATEST]) == READY:  # not its turn in a static order
                 m[row + at.IDLE] += (m[at.LATEST] >> shift) - (ready_at(m, row, m[row + at.NEXT]) >> shift)
-        idle[a] = m[row + at.IDLE]
+        idle[first_idle + a] = m[row + at.IDLE]
         of = at.SPENT_WORDS * (first_part + m[p + at.PARTITION])
         spent[of] += m[row + at.SCHEDULING] >> shift
         first = t[t[at.ACTION_BASE] + a]
@@ -430,42 +430,49 @@ def close(m, t, f, spent, idle, first_part):
 
 
 @inner
-def run_points(m, t, f, points, stopping, limit, ended, latest, all_spent, idle):
+def run_point(m, t, f, head, parts, members, orders, choices, stop, limit, spent, idle, i):
+    """Run one of the points, as ``follow_points`` says; all arrays of it are pointers."""
+    shift, n_actors, of = t[at.SHIFT], t[at.N_ACTORS], 6 * i
+    first_part, first_choice, early, parallel = head[of], head[of + 3], head[of + 4], head[of + 5]
+    m[at.ENDED] = m[at.LATEST] = 0
+    m[at.MASK] = (1 << shift) - 1
+    m[at.LIMIT] = at.UNKNOWN if limit >= (at.UNKNOWN >> shift) - 1 else (limit + 1) << shift
+    m[at.ACTORS] = at.BENCH_FIELDS
+    m[at.ACTIONS] = m[at.ACTORS] + n_actors * at.ACTOR_WORDS
+    needs = m[at.ACTIONS] + t[at.N_ACTIONS] * at.ACTION_WORDS
+    m[at.QUEUE_OF] = needs + t[at.N_TRANSFERS] * at.NEED_WORDS
+    m[at.LANES] = m[at.TRAVELLERS] = lay_queues(m, t, choices, first_choice)
+    if goes_in_rows(m):
+        m[at.LANES] = lay_spares(m, m[at.LANES])
+    if is_travelling(m):
+        m[at.LANES] = lay_travellers(m, t, choices, first_choice)
+    if is_linked(m):
+        m[at.EARLY], m[at.PARALLEL] = early, parallel
+        m[at.LANES] = lay_links(m, t, m[at.LANES], choices, first_choice)
+    lay_actors(m, t, f, parts, members, n_actors * i, orders, first_part, head[of + 1], head[of + 2])
+    if is_travelling(m):
+        lay_visits(m, parts, first_part)
+    if is_linked(m):
+        lay_askings(m, t)
+    lay_actions(m, t, parts, first_part, choices, first_choice, early == 1, parallel == 1)
+    if m[at.LIMIT] != at.UNKNOWN:
+        take_limit(m, t)
+    run(m, t, f, stop)
+    if m[at.ENDED] == 0:
+        close(m, t, f, spent, idle, n_actors * i, first_part)
+
+
+@inner
+def run_points(m, t, f, points, stop, limit, ended, latest, spent, idle):
     """Run points one after the other, as ``follow_points`` says."""
     head, parts, members, orders, choices = points
-    all_parts, all_choices = int64_pointer(parts.ctypes.data), int64_pointer(choices.ctypes.data)
-    all_orders = int64_pointer(orders.ctypes.data)
-    shift, n_actors = t[at.SHIFT], t[at.N_ACTORS]
     for i in range(len(ended)):
-        of = head[6 * i : 6 * i + 6]
-        m[at.ENDED] = m[at.LATEST] = 0
-        m[at.MASK] = (1 << shift) - 1
-        m[at.LIMIT] = at.UNKNOWN if limit >= (at.UNKNOWN >> shift) - 1 else (limit + 1) << shift
-        m[at.ACTORS] = at.BENCH_FIELDS
-        m[at.ACTIONS] = m[at.ACTORS] + n_actors * at.ACTOR_WORDS
-        needs = m[at.ACTIONS] + t[at.N_ACTIONS] * at.ACTION_WORDS
-        m[at.QUEUE_OF] = needs + t[at.N_TRANSFERS] * at.NEED_WORDS
-        m[at.LANES] = m[at.TRAVELLERS] = lay_queues(m, t, all_choices, of[3])
-        if goes_in_rows(m):
-            m[at.LANES] = lay_spares(m, m[at.LANES])
-        if is_travelling(m):
-            m[at.LANES] = lay_travellers(m, t, all_choices, of[3])
-        if is_linked(m):
-            m[at.EARLY], m[at.PARALLEL] = of[4], of[5]
-            m[at.LANES] = lay_links(m, t, m[at.LANES], all_choices, of[3])
-        own = int64_pointer(members.ctypes.data + 8 * n_actors * i)
-        lay_actors(m, t, f, all_parts, own, all_orders, of[0], of[1], of[2])
-        if is_travelling(m):
-            lay_visits(m, all_parts, of[0])
-        if is_linked(m):
-            lay_askings(m, t)
-        lay_actions(m, t, all_parts, of[0], all_choices, of[3], of[4] == 1, of[5] == 1)
-        if m[at.LIMIT] != at.UNKNOWN:
-            take_limit(m, t)
-        run(m, t, f, stopping)
-        if m[at.ENDED] == 0:
-            close(m, t, f, all_spent, int64_pointer(idle.ctypes.data + 8 * n_actors * i), of[0])
-        ended[i], latest[i] = m[at.ENDED], m[at.LATEST] >> shift
+        run_point(
+            m, t, f, int64_pointer(head.ctypes.data), int64_pointer(parts.ctypes.data),
+            int64_pointer(members.ctypes.data), int64_pointer(orders.ctypes.data), int64_pointer(choices.ctypes.data),
+            stop, limit, spent, idle, i,
+        )  # fmt: skip
+        ended[i], latest[i] = m[at.ENDED], m[at.LATEST] >> t[at.SHIFT]
 
 
 _I = "int64[::1]"
@@ -486,5 +493,16 @@ def follow_points(bench, board, firings, points, stop, limit, ended, latest, spe
     core.
     """
     m, t, f = int64_pointer(bench.ctypes.data), int64_pointer(board.ctypes.data), uint16_pointer(firings.ctypes.data)
-    stopping, all_spent = int64_pointer(stop.ctypes.data), int64_pointer(spent.ctypes.data)
-    run_points(m, t, f, points, stopping, limit, ended, latest, all_spent, idle)
+    stopping = int64_pointer(stop.ctypes.data)
+    run_points(
+        m,
+        t,
+        f,
+        points,
+        stopping,
+        limit,
+        ended,
+        latest,
+        int64_pointer(spent.ctypes.data),
+        int64_pointer(idle.ctypes.data),
+    )

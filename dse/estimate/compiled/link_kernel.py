@@ -17,4 +17,5 @@ def follow_linked(bench, board, firings, points, stop, limit, ended, latest, spe
     """Run points one after the other as ``burst_kernel.follow_points`` does."""
     m, t = linked_pointer(bench.ctypes.data), int64_pointer(board.ctypes.data)
     f, stopping = uint16_pointer(firings.ctypes.data), int64_pointer(stop.ctypes.data)
-    run_points(m, t, f, points, stopping, limit, ended, latest, int64_pointer(spent.ctypes.data), idle)
+    all_spent, all_idle = int64_pointer(spent.ctypes.data), int64_pointer(idle.ctypes.data)
+    run_points(m, t, f, points, stopping, limit, ended, latest, all_spent, all_idle)
