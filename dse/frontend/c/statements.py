@@ -106,7 +106,9 @@ class StatementLowering:
             case c_ast.For():
                 yield from self._for(node)
             case c_ast.While():
-                yield While(self.expressions.condition(node.cond), self.body(node.stmt), self._span(node))
+                condition, body = self.expressions.condition(node.cond), self.body(node.stmt)
+                self._again(node.cond)
+                yield While(condition, body, self._span(node))
             case c_ast.DoWhile():
                 yield from self._do_while(node)
             case c_ast.If():
@@ -347,8 +349,16 @@ class StatementLowering:
         body = self.body(node.stmt)
         if node.next is not None:
             body += tuple(self.statement(node.next))
+        if node.cond is not None:
+            self._again(node.cond)
         self.scope.levels.pop()
         yield While(condition, body, self._span(node))
+
+    def _again(self, condition: c_ast.Node) -> None:
+        """Refuse a condition that asks, behind the body, for the variable of a loop that has ended in it."""
+        found = (self.scope.find(name) for name in _names(condition))
+        if any(isinstance(symbol, ScalarSymbol) and symbol.stale for symbol in found):
+            self.expressions.condition(condition)
 
     def _do_while(self, node: c_ast.DoWhile) -> Iterator[Stmt]:
         span = self._span(node)
@@ -356,6 +366,7 @@ class StatementLowering:
         yield Declare(first, Const(True, BOOL, span), span)
         condition = Binary("or", Load(first.name, BOOL, span), self.expressions.condition(node.cond), BOOL, span)
         body = (Assign(first.name, (), Const(False, BOOL, span), span), *self.body(node.stmt))
+        self._again(node.cond)
         yield While(condition, body, span)
 
     # Calls and pragmas ------------------------------------------------------------------------------------------------

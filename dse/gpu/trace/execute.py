@@ -17,6 +17,7 @@ from numba import njit
 
 from dse.base.errors import ModelNotApplicable, OptionError
 from dse.base.source import Span
+from dse.gpu.kernel.least_rounds import least_rounds
 from dse.gpu.kernel.plan import Branch, Loop, Node, Plan, WhileLoop
 from dse.gpu.trace import arithmetic, warps
 from dse.gpu.trace.thread_code import MAX_UNIFORM, ThreadCode, thread_code
@@ -148,7 +149,7 @@ def execute_quickly(
         tried = _interpreted_steps(plan, machine, _statements_while_compiling(plan))
     else:
         tried = MOST_STEPS_OF_ROWS
-    if tried:
+    if tried and not (tried < least_rounds(plan) <= _most_steps(plan, machine, max_steps)):
         try:
             return execute(plan, block, machine, batches=batches, max_steps=min(tried, max_steps), compiled=False)
         except ModelNotApplicable as error:
@@ -167,6 +168,8 @@ def execute_briefly(
     by_thread = _statements_by_thread(source := thread_code(plan).source)
     steps = max(LEAST_STEPS, _interpreted_steps(plan, machine, BRIEF_STATEMENTS))
     compilable = by_thread and steps < BRIEF_STEPS and source.count("\n") <= MOST_COMPILED_LINES
+    if compilable and steps < least_rounds(plan):
+        return execute(plan, block, machine, batches=batches, max_steps=BRIEF_STEPS, slots=slots)
     try:
         return execute(plan, block, machine, batches=batches, max_steps=steps, compiled=False, slots=slots)
     except ModelNotApplicable as error:
@@ -364,6 +367,12 @@ def _fail_on_stop(plan: Plan, trace: warps.Trace, max_steps: int) -> None:
             f"{plan.kernel.name} touches {name} outside its bounds at the trace size",
             span=access.span if access is not None else plan.kernel.span,
             expected="check the subscripts and the sizes given with --define",
+        )
+    if reason == warps.FOREVER:
+        raise ModelNotApplicable(
+            f"a loop of {plan.kernel.name} never ends: nothing in it changes what its condition asks for",
+            span=_control_span(plan.nodes, place) or plan.kernel.span,
+            expected="let the loop change it",
         )
     if reason == warps.ENDLESS:
         raise ModelNotApplicable(

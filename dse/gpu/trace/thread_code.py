@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from dse.gpu.kernel.plan import Access, Barrier, Branch, Loop, Node, Operations, Plan, Store, WhileLoop, sub_nodes
-from dse.gpu.kernel.steering import needed_names
+from dse.gpu.kernel.steering import needed_names, scalars_in
 from dse.gpu.trace.thread_expressions import ThreadExpressions, contents_name, offset_of
-from dse.gpu.trace.warps import GLOBAL, OWN, READ_ONLY, REGISTER, SHARED
+from dse.gpu.trace.warps import FOREVER, GLOBAL, OWN, READ_ONLY, REGISTER, SHARED
 from dse.model.kernel import ArrayInfo, Kernel
 from dse.passes.analyses.affine import affine
 from dse.program.ir import Expr
@@ -234,9 +234,19 @@ class _Generator:
         self.emit("for t in range(n):")
         self.emit(f"    M[{inner}, t] = M[{inner}, t] != 0 and {self.expressions.truth(loop.condition)}")
         self.emit(f"if not iterate(S, {loop.control}, M[{inner}]): break")
-        self.nodes(loop.body, inner)
+        if self._cannot_end(loop):
+            self.emit(f"S.stop[0] = {FOREVER}; S.stop[1] = {loop.control}; return")
+        else:
+            self.nodes(loop.body, inner)
         self.depth -= 1
         self.emit("if S.stop[0]: return")
+
+    def _cannot_end(self, loop: WhileLoop) -> bool:
+        """Whether nothing in a loop changes what its condition asks for; arrays count as changed."""
+        inside = tuple(sub_nodes((*loop.test, *loop.body)))
+        changed = {a.name for a in self.kernel.arrays} | {n.name for n in inside if isinstance(n, Store)}
+        changed |= {n.variable.name for n in inside if isinstance(n, Loop)}
+        return not changed & scalars_in([loop.condition])
 
     def _uniform_value(self, expression: Expr) -> str | None:
         """Return the Python text of a value that all threads share, None if it may differ."""

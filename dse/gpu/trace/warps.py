@@ -37,8 +37,8 @@ Trace = namedtuple(
 
 OWN = 8
 """Variables of a thread's own that affine forms may use; one with others is computed slot by slot."""
-OUTSIDE, ENDLESS = 1, 2
-"""Reasons to stop: an element outside its array; more steps than allowed."""
+OUTSIDE, ENDLESS, FOREVER = 1, 2, 3
+"""Reasons to stop: an element outside its array; more steps than allowed; a loop that cannot end."""
 
 
 @compiled

@@ -223,6 +223,14 @@ LOOP = "void f(int n, float a[8], float *p) { for (int i = 0; i < 8; i++) { %s }
         ("for (int j = 0; j < n; j++) a[j] = 0;", "n; j", "the value of n is needed"),
         ("p[n * i] = 0;", "n * i", "the value of n is needed"),
         ("a[i] = a;", "a;", "the array a as a value"),
+        ("int j; for (j = 0; j < 4; j++) a[i] += j; a[i] = j + 1;", "j + 1", "j is used after the loop"),
+        ("int j = 1; while (1 < j) { for (j = 0; j < 4; j++) a[i] += j; }", "j)", "j is used after the loop"),
+        ("int j = 1; do { for (j = 0; j < 4; j++) a[i] += j; } while (1 < j);", "j);", "j is used after the loop"),
+        (
+            "int j = 1; for (; 1 < j; a[i] = 0) { for (j = 0; j < 4; j++) a[i] += j; }",
+            "j; a",
+            "j is used after the loop",
+        ),
     ],
 )
 def test_unsupported_c_is_an_error_at_its_place(statement: str, at: str, message: str) -> None:

@@ -11,7 +11,7 @@ from benchmarks.gpu_truth import ours
 from benchmarks.gpu_truth.__main__ import TEXT, merged
 from dse.base.errors import BuildError
 from dse.cli.main import main as dse
-from dse.flows.measured_kernels import POLYBENCH, KernelShelf
+from dse.flows.measured_kernels import KernelShelf
 from dse.formats.device_yaml import load_device
 from dse.formats.measured_csv import read_measured_csv
 from dse.gpu.models.hierarchy import MODEL, bypassing_l1

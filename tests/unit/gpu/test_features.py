@@ -166,6 +166,7 @@ def test_tiles_named_in_the_source_of_a_plain_kernel() -> None:
             "void f(float a[N]) { for (int i = 0; i < N; i++) { float x = 1; while (x > 0) x += 1; a[i] = x; } }",
             "does not end within",
         ),
+        ("void f(float a[N]) { for (int i = 0; i < N; i++) while (1) a[i] += 1; }", "a loop of f never ends"),
         ("void f(float a[N]) { for (int i = 0; i < N; i++) a[i + 1] = 0; }", "outside its bounds"),
         ("void f(float a[N]) { for (int i = N; i < N; i++) a[i] = 0; }", "runs no iteration"),
     ],
@@ -176,10 +177,36 @@ def test_kernels_that_cannot_be_traced(text: str, message: str) -> None:
     assert caught.value.diagnostics[0].span.line == 1
 
 
+@pytest.mark.parametrize(
+    ("loop", "ends"),
+    [
+        ("while (s < 3) s += 1;", True),
+        ("for (int k = 0; n > 3; k++) { s += k; n -= 1; }", True),
+        ("while (a[0] > n) { a[0] -= 1; s += 1; }", True),
+        ("while (n > 1) { for (int k = 9; k > 0; k--) s += 1; n = 0; }", True),
+        ("while (n < 1) s += 1;", True),
+        ("while (n > 1) s += 1;", False),
+        ("while (n > 1) { int m = n; m -= 1; s += m; }", False),
+    ],
+)
+def test_loops_that_cannot_end(loop: str, ends: bool) -> None:
+    inside = f"float s = 0; int n = 5; {loop} b[i] = s;"
+    text = "void f(float a[N], float b[N]) { for (int i = 0; i < N; i++) { " + inside + " } }"
+    for compiled in (False, True):
+        if ends:
+            features(text, 64, max_steps=1000, compiled=compiled)
+            continue
+        with pytest.raises(
+            ModelNotApplicable, match="a loop of f never ends: nothing in it changes what its condition"
+        ):
+            features(text, 64, max_steps=1000, compiled=compiled)
+
+
 def test_an_endless_loop_of_many_threads_ends_as_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dse.gpu.trace.execute.MAX_THREAD_STEPS", 64 * 64 * 10)
     text = (
-        "void f(float a[N][N]) { for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) { while (1) a[i][j] += 1; } }"
+        "void f(float a[N][N]) { for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) {"
+        " int k = 1; while (k) { a[i][j] += 1; k = k; } } }"
     )
     with pytest.raises(ModelNotApplicable, match="does not end within 20 loop iterations"):  # 2048 of 4096 threads
         features(text, 64)
@@ -281,13 +308,14 @@ def test_threads_that_count_for_themselves_are_as_quick_in_python(monkeypatch: p
 
 def test_an_end_that_compiled_code_shares_is_not_waited_for_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     found = compilations(monkeypatch)
-    for text, message in (("a[i + 1] = 0;", "outside its bounds"), ("while (1) a[i] += 1;", "within 1000 loop")):
+    endless = "int k = 1; while (k) { a[i] += 1; k = k; }"
+    for text, message in (("a[i + 1] = 0;", "outside its bounds"), (endless, "within 1000 loop")):
         with pytest.raises(ModelNotApplicable, match=message):
             features("void f(float a[N]) { for (int i = 0; i < N; i++) { " + text + " } }", 64, max_steps=1000)
     assert found == []
     monkeypatch.setattr(execute, "BRIEF_STEPS", 900)
     with pytest.raises(ModelNotApplicable, match="within 1000 loop"):
-        features("void f(float a[N]) { for (int i = 0; i < N; i++) { while (1) a[i] += 1; } }", 64, max_steps=1000)
+        features("void f(float a[N]) { for (int i = 0; i < N; i++) { " + endless + " } }", 64, max_steps=1000)
     assert len(found) == 1
 
 
