@@ -64,10 +64,11 @@ explore: .venv/ready-run
 # Bytecode is kept even where the environment says otherwise: each process would compile all modules and tests again.
 test test-quick test-full coverage: export PYTHONDONTWRITEBYTECODE =
 
-# The first command compiles and checks while pip installs.
+# The first command compiles and checks while pip installs. Assertions say what they compared only where one has failed:
+# to prepare all of them for that takes each worker longer than all else before its first test.
 test:
 	@$(MAKE) --no-print-directory -j 2 .venv/ready-docs lint $(WARM)
-	$(PYTEST_SAME)
+	$(PYTEST_SAME) --assert=plain || { $(PYTEST_SAME) --last-failed --last-failed-no-failures=none; exit 1; }
 
 test-quick: .venv/ready-run .venv/ready-test
 	$(PYTEST_SAME) -m "not slow"
