@@ -388,7 +388,7 @@ def _at_least_one(text: str) -> int:
 def _settings(args: argparse.Namespace) -> Settings:
     emulated = args.cuda == "emulated"
     mappings, rounds, profiles = (4, 2, 2) if emulated else (128, 7, 5)
-    cuda = cuda_request(args.cuda, args.cuda_arch)
+    cuda = cuda_request(args.cuda, args.cuda_arch, here=True)
     assert cuda is not None, "there is a default"
     return Settings(
         cuda=cuda,

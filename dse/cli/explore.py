@@ -84,7 +84,7 @@ def _options(args: argparse.Namespace) -> ExploreOptions:
         out=Path(args.out) if args.out is not None else None,
         resume=args.resume,
         measure=args.measure,
-        cuda=cuda_request(args.cuda, args.cuda_arch),
+        cuda=cuda_request(args.cuda, args.cuda_arch, here=True),
         refine=args.refine,
         robust=args.robust,
         errors=tuple(args.error),

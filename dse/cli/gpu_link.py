@@ -26,7 +26,7 @@ _ENDS_SHOWN = {
 
 def run_link(args: argparse.Namespace) -> int:
     """Measure, write and print."""
-    cuda = cuda_request(args.cuda, args.cuda_arch)
+    cuda = cuda_request(args.cuda, args.cuda_arch, here=True)
     if cuda is None:
         raise OptionError("nothing says by what the program is built", expected="--cuda nvcc or --cuda emulated")
     options = LinkOptions(

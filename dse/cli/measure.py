@@ -70,7 +70,7 @@ def _options(args: argparse.Namespace) -> MeasureOptions:
         inputs=tuple(args.input),
         source_paths=tuple(args.source_path),
         run=run_options(args),
-        cuda=cuda_request(args.cuda, args.cuda_arch),
+        cuda=cuda_request(args.cuda, args.cuda_arch, here=True),
         dynamic=args.dynamic,
         link=args.link,
         mappings=tuple(mapping_files(args.mappings)),

@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     if args.seed < 0:
         raise OptionError(f"--seed {args.seed} is below 0", expected="0 or more")
     options = ProfileOptions(
-        cuda=cuda_request(args.cuda, args.cuda_arch),
+        cuda=cuda_request(args.cuda, args.cuda_arch, here=True),
         program=args.program,
         input=args.input,
         output=args.output,

@@ -22,7 +22,7 @@ from dse.base.escaping import encodable
 from dse.base.limits import MOST, Limits, limit_names, limits
 from dse.base.numbers import MOST_COUNTED, Bounds
 from dse.explore.evaluator import Budget
-from dse.flows.cuda_request import CudaRequest
+from dse.flows.cuda_request import CudaRequest, request_here
 from dse.flows.options import (
     MOST_SECONDS,
     NOMINAL,
@@ -207,7 +207,7 @@ class _Reader:
 
     def _cuda(self) -> CudaRequest | None:
         kind = self._keys.choice("cuda", CUDA_KINDS)
-        return None if kind is None else CudaRequest(emulated=kind == CUDA_EMULATED)
+        return None if kind is None else request_here(emulated=kind == CUDA_EMULATED)
 
     def _limits(self, keys: _Keys) -> Limits | None:
         """Return the limits that are named, or those that hold now where they are higher; None where none is named."""

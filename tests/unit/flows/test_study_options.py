@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dse.base.errors import FormatError
 from dse.base.limits import Limits, raised_limits
 from dse.explore.evaluator import Budget
-from dse.flows.cuda_request import CudaRequest
+from dse.flows.cuda_request import request_here
 from dse.flows.options import ClockRequest, ExploreOptions, GraphOptions, ProblemOptions
 from dse.flows.study_options import StudyNotes, is_study_file, read_study_options, study_text
 from dse.formats.xcf_write import XcfDialect
@@ -88,7 +88,7 @@ def all_options(draw: st.DrawFn) -> ExploreOptions:
         errors=tuple(draw(st.lists(st.sampled_from(("30%", "predicted=30%+10%")), max_size=2))),
         draws=draw(maybe_count),
         dialect=draw(st.sampled_from(get_args(XcfDialect))),
-        cuda=draw(st.sampled_from((None, CudaRequest(), CudaRequest(emulated=True)))),
+        cuda=draw(st.sampled_from((None, request_here(emulated=False), request_here(emulated=True)))),
         limits=draw(st.none() | st.builds(Limits, actors=st.integers(100_001, 999_999), c_tokens=st.just(1 << 30))),
     )  # fmt: skip
 
