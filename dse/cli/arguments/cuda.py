@@ -28,6 +28,6 @@ def add_cuda_arch(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--cuda-arch",
         metavar="LIST",
-        help="for which cards: compute capabilities times 10, such as 75,86 (default: 75,80,86,89,90 and newer ones; of a"
-        " program that runs here, the cards here)",
+        help="for which cards: compute capabilities times 10, such as 75,86 (default: 75,80,86,89,90 and newer ones; of"
+        " a program that runs here, the cards here)",
     )
