@@ -154,7 +154,9 @@ def _counts(trace: Trace) -> list[list[int]]:
 def _print(recorded: Recorded, args: argparse.Namespace, size: int | None, exported: Exported | None) -> None:
     """Print what was written, and for ``--info`` what is in the trace."""
     trace, topology = recorded.trace, recorded.trace.topology
-    print(f"{trace.n_firings} firings of {len(topology.actors)} actors, {len(topology.buffers)} FIFOs")
+    numbers = ((trace.n_firings, "firing"), (len(topology.actors), "actor"), (len(topology.buffers), "FIFO"))
+    firings, actors, fifos = (f"{number} {word}{'' if number == 1 else 's'}" for number, word in numbers)
+    print(f"{firings} of {actors}, {fifos}")
     if said := left_out(trace):
         print(said)
     if size is not None:

@@ -46,9 +46,11 @@ def read_kernels(
         raise FormatError("this is a folder, not a file", span=file_span(path, 0), expected="a C file") from None
     except OSError as error:
         raise FormatError(f"cannot read this file: {error.strerror}", span=file_span(path, 0)) from None
-    if not text.strip() or "\0" in text:
-        what = "this is a binary file" if text.strip() else "the file is empty"
-        raise FormatError(what, span=file_span(path, 0), expected="a C file with a loop nest")
+    if not text.strip():
+        raise FormatError("the file is empty", span=file_span(path, 0), expected="a C file with a loop nest")
+    if "\0" in text:
+        advice = "a C file with a loop nest; if an editor shows one, save it as UTF-8"
+        raise FormatError("this is a binary file", span=file_span(path, 0), expected=advice)
     return kernels_of(path, text, defines or {}, function=function, tiles=tiles)
 
 
