@@ -230,6 +230,7 @@ class _Compilation:
         self._work = work
         self._compiler = compiler
         self._options = options
+        self._jobs = options.jobs or len(usable_cores())
         self._log = log or _general_log()
         self._live = live
         self._cache = FileCache("objects", ".o")
@@ -271,8 +272,7 @@ class _Compilation:
 
         ``shared``: the preludes, and how many units have each.
         """
-        jobs = self._options.jobs or len(usable_cores())
-        with ThreadPoolExecutor(max_workers=max(1, min(jobs, len(todo) + len(shared)))) as pool:
+        with ThreadPoolExecutor(max_workers=max(1, min(self._jobs, len(todo) + len(shared)))) as pool:
             try:
                 preludes = {text: self._prelude(text, uses, pool) for text, uses in shared.items()}
                 for unit, path in pool.map(lambda u: self._compile(u, keys[u.path], preludes.get(u.prelude)), todo):
@@ -341,7 +341,8 @@ class _Compilation:
         files = ("-I", RUNTIME, "-c", unit.path, "-o", str(made))
         device = self._options.device
         if device is not None and self._is_for_nvcc(unit):
-            text = self._call((*device.nvcc_command(self._compiler, self._options.host_flags), *files), unit, made)
+            command = device.nvcc_command(self._compiler, self._options.host_flags, self._jobs)
+            text = self._call((*command, *files), unit, made)
             write_whole(made.with_suffix(".said"), text)
             self._said.put(key, made.with_suffix(".said"))
             self._kernels = resources_in(text)

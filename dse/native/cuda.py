@@ -106,8 +106,10 @@ class DeviceBuild:
         atomics = ("-isystem", self.atomics) if self.atomics else ("-I", own_atomics)
         return ("-x", "c++", "-I", runtime, *atomics)
 
-    def nvcc_command(self, compiler: Compiler, host_flags: Sequence[str]) -> tuple[str, ...]:
+    def nvcc_command(self, compiler: Compiler, host_flags: Sequence[str], jobs: int) -> tuple[str, ...]:
         """Return the call of nvcc without its files; ``host_flags``: for the compiler of the processor, which it calls.
+
+        ``jobs``: architectures at once; each takes as long as all the rest.
 
         Raises:
             BuildError: the compiler of the processor is one that nvcc cannot call.
@@ -130,6 +132,7 @@ class DeviceBuild:
             "--fmad=false",
             "--Werror=all-warnings",
             "--resource-usage",
+            f"--threads={max(1, min(jobs, len(codes) + 1))}",
             *codes,
             f"-gencode=arch=compute_{newest},code=compute_{newest}",
             *(flag if flag.startswith("-D") else f"-Xcompiler={flag}" for flag in host_flags),

@@ -6,7 +6,7 @@ from numba.extending import intrinsic, register_model
 
 from dse.base.errors import OptionError
 
-if config.DISABLE_JIT:  # type: ignore[attr-defined]
+if config.DISABLE_JIT:  # type: ignore[attr-defined]  # here, since what follows has no form in Python
     raise OptionError(
         "NUMBA_DISABLE_JIT is set, and dse estimates with compiled code only", expected="unset it in the environment"
     )

@@ -24,7 +24,7 @@ from dse.native.cuda import (
 )
 from dse.native.emission import EmissionOptions, emit
 from dse.native.project import write_sources
-from dse.native.toolchain import call_tool
+from dse.native.toolchain import Compiler, call_tool
 from dse.run.execution import RunResult
 from dse.run.options import RunOptions
 from tests.native.device.mixed import on_gpu, write_mapping
@@ -131,6 +131,15 @@ def test_what_ptxas_says_of_a_kernel_is_read() -> None:
     expected = KernelResources(architecture=75, registers=96, stack_bytes=3472, shared_bytes=32, spilled_bytes=32)
     assert resources_in(SAID) == (expected,)
     assert resources_in("no word of a kernel") == ()
+
+
+def test_architectures_are_compiled_for_at_once() -> None:
+    build = DeviceBuild(nvcc=Nvcc(path="nvcc"), architectures=(75, 80, 90))
+    gpp = Compiler(command=("g++",))
+    for jobs, threads in ((1, 1), (2, 2), (64, 4)):  # and PTX of the last
+        command = build.nvcc_command(gpp, (), jobs)
+        assert f"--threads={threads}" in command
+        assert len([word for word in command if word.startswith("-gencode=")]) == 4
 
 
 def test_architectures_are_numbers_from_75_on() -> None:
