@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from dse.gpu.kernel.plan import Access, Barrier, Branch, Loop, Node, Operations, Plan, Store, WhileLoop, sub_nodes
-from dse.gpu.kernel.steering import needed_names, scalars_in
+from dse.gpu.kernel.steering import names_in, needed_names
 from dse.gpu.trace.thread_expressions import ThreadExpressions, contents_name, offset_of
 from dse.gpu.trace.warps import FOREVER, GLOBAL, OWN, READ_ONLY, REGISTER, SHARED
 from dse.model.kernel import ArrayInfo, Kernel
@@ -246,7 +246,7 @@ class _Generator:
         inside = tuple(sub_nodes((*loop.test, *loop.body)))
         changed = {a.name for a in self.kernel.arrays} | {n.name for n in inside if isinstance(n, Store)}
         changed |= {n.variable.name for n in inside if isinstance(n, Loop)}
-        return not changed & scalars_in([loop.condition])
+        return not changed & names_in([loop.condition])
 
     def _uniform_value(self, expression: Expr) -> str | None:
         """Return the Python text of a value that all threads share, None if it may differ."""
