@@ -25,6 +25,7 @@ import numpy as np
 
 from benchmarks.gpu_batch.batch import DEFAULT_SHAPE, CardBatch, LaunchShape
 from benchmarks.gpu_batch.driver import Card, CardError
+from benchmarks.kernels import best_seconds
 from benchmarks.search.large_networks import recipe_of
 from benchmarks.search.networks import case_of
 from dse.estimate.compiled.burst import BURST_KINDS, BurstRun, Bursts, bursts_of
@@ -61,16 +62,6 @@ def runs_of(bursts: Bursts, encoded: Sequence[EncodedPoint]) -> list[BurstRun]:
     kinds = [bursts.kernel_of(one) for one in encoded]
     chosen = ([one for one, of in zip(encoded, kinds, strict=True) if of == kind] for kind in BURST_KINDS)
     return [bursts.run(kind, some, None) for kind, some in zip(BURST_KINDS, chosen, strict=True) if some]
-
-
-def best_seconds(call: Callable[[], object], clock: Callable[[], float]) -> float:
-    """Return the least time of a call."""
-    found = []
-    for _ in range(REPEATS):
-        begun = clock()
-        call()
-        found.append(clock() - begun)
-    return min(found)
 
 
 def made_by(workers: int, runs: Sequence[BurstRun]) -> Callable[[], list[list[Outcome | int]]]:
@@ -113,7 +104,7 @@ def on_processor(name: str, args: argparse.Namespace, most: int) -> Prepared:
     encoded = [engine.encoder.encode(point) for point in points]
     encoding = (time.perf_counter() - begun) / len(points)
     few, some = runs_of(bursts, encoded[:FEW]), runs_of(bursts, encoded[: FEW * args.workers])
-    one = n * min(FEW, len(encoded)) / best_seconds(lambda: [run.make() for run in few], time.thread_time)
+    one = n * min(FEW, len(encoded)) / best_seconds(lambda: [run.make() for run in few])
     every = n * min(FEW * args.workers, len(encoded)) / best_seconds(made_by(args.workers, some), time.perf_counter)
     print(
         f"{name} ({', '.join(run.kind for run in some)}): {n} firings, {1e6 * encoding:.0f} us to encode a mapping;"

@@ -96,7 +96,7 @@ class _Launch:
 
     def __init__(self, card: Card, run: BurstRun) -> None:
         self.run = run
-        self._card, self._held = card, list[CardMemory]()
+        self._card, self._held, self._places = card, list[CardMemory](), dict[int, CardMemory]()
         self._found: BurstResults = run.results()
         self._row: Ints = np.zeros(task.TASK_WORDS, dtype=np.int64)
 
@@ -105,7 +105,9 @@ class _Launch:
         found = self._found
         arrays = (found.ended, found.latest, found.spent, found.idle, *self.run.points, np.zeros(1, dtype=np.int64))
         try:
-            self._places = {word: self._hold(array) for word, array in zip(_ARRAYS, arrays, strict=True)}
+            for word, array in zip(_ARRAYS, arrays, strict=True):
+                self._places[word] = self._hold(array)
+                self.give({word: self._places[word].address})
         except BaseException:
             self._free()
             raise
@@ -130,8 +132,7 @@ class _Launch:
 
     def task(self) -> int:
         """Return the address of the task as it is now."""
-        self._held.append(self._card.holding(self._row))
-        return self._held[-1].address
+        return self._hold(self._row).address
 
     def results(self) -> BurstResults:
         """Return what the kernel has found."""
@@ -142,7 +143,6 @@ class _Launch:
 
     def _hold(self, array: NDArray[np.generic]) -> CardMemory:
         self._held.append(self._card.holding(array))
-        self.give({_ARRAYS[len(self._held) - 1]: self._held[-1].address})
         return self._held[-1]
 
     def _free(self) -> None:

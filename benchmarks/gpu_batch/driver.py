@@ -5,67 +5,46 @@ of its interface (CUDA Driver API, ``cuda.h``).
 """
 
 import ctypes
-import sys
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.base.errors import ExecutionError
+from dse.native.cards import DRIVER, capabilities
 
-_LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
-_MAJOR, _MINOR, _PROCESSORS = 75, 76, 16
-"""CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, _MINOR and _MULTIPROCESSOR_COUNT."""
+_PROCESSORS = 16
+"""CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT."""
 _MOST_REGISTERS = 0
 """CU_JIT_MAX_REGISTERS."""
 
 
 class CardError(ExecutionError):
-    """There is no card, or its driver refuses something; ``status``: the driver's number, 0 where it is not there."""
-
-    def __init__(self, message: str, *, status: int = 0, expected: str = "") -> None:
-        super().__init__(message, expected=expected)
-        self.status = status
+    """There is no card, or its driver refuses something."""
 
 
 class Card:
-    """The first card of this machine, and what is kept on it: all is freed at the end of a ``with``.
-
-    Raises ``CardError``, as all calls do.
-    """
+    """The first card of this machine. Raises ``CardError``, as all calls do."""
 
     def __init__(self) -> None:
         try:
-            self._driver = ctypes.CDLL(_LIBRARY)
+            self._driver = ctypes.CDLL(DRIVER)
         except OSError as error:
             raise CardError(
-                f"there is no driver of an NVIDIA card ({_LIBRARY})", expected="run it where one is"
+                f"there is no driver of an NVIDIA card ({DRIVER})", expected="run it where one is"
             ) from error
         self._call("cuInit", 0)
         device, self._context = ctypes.c_int(), ctypes.c_void_p()
         self._call("cuDeviceGet", ctypes.byref(device), 0)
-        self._device = device
         name = ctypes.create_string_buffer(256)
         self._call("cuDeviceGetName", name, len(name), device)
         self.name = name.value.decode(errors="replace")
-        self.capability = 10 * self._attribute(_MAJOR) + self._attribute(_MINOR)
+        self.capability = capabilities()[0]
         """Compute capability times 10."""
-        self.n_processors = self._attribute(_PROCESSORS)
+        processors = ctypes.c_int()
+        self._call("cuDeviceGetAttribute", ctypes.byref(processors), _PROCESSORS, device)
+        self.n_processors = processors.value
         self._call("cuDevicePrimaryCtxRetain", ctypes.byref(self._context), device)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Give the card back; what was made of it may not be used any more."""
-        self._call("cuDevicePrimaryCtxRelease_v2", self._device)
 
     def use(self) -> None:
         """Let the calling thread work with the card."""
@@ -96,11 +75,6 @@ class Card:
         found.fill(array)
         return found
 
-    def _attribute(self, number: int) -> int:
-        value = ctypes.c_int()
-        self._call("cuDeviceGetAttribute", ctypes.byref(value), number, self._device)
-        return value.value
-
     def _call(self, name: str, *arguments: object) -> None:
         """Call the driver. Raises ``CardError`` in its words."""
         status = getattr(self._driver, name)(*arguments)
@@ -108,7 +82,7 @@ class Card:
             text = ctypes.c_char_p()
             self._driver.cuGetErrorString(status, ctypes.byref(text))
             words = text.value.decode(errors="replace") if text.value else f"error {status}"
-            raise CardError(f"the driver of the card fails in {name}: {words}", status=status)
+            raise CardError(f"the driver of the card fails in {name}: {words}")
 
 
 class CardMemory:

@@ -11,18 +11,14 @@ from collections.abc import Callable
 import llvmlite.binding as llvm
 from numba import types
 
-from benchmarks.gpu_batch.share_kernel import share_linked, share_still, share_travelling
+from benchmarks.gpu_batch.share_kernel import SHARES
+from dse.estimate.compiled.burst import BurstKind
 
 ENTRY = "dse_share"
 """The name of the kernel; its parameter is the address of the task, 8 bytes."""
 _TRIPLE = "nvptx64-nvidia-cuda"
 _NEWEST = 90
 """Cards newer than this compile its PTX themselves."""
-_SHARES: dict[str, Callable[..., None]] = {
-    "still": share_still,
-    "travelling": share_travelling,
-    "linked": share_linked,
-}
 _HEAD = re.compile(r"^target (?:datalayout|triple) = .*$", re.MULTILINE)
 _REGISTERS = ("tid", "ntid", "ctaid", "nctaid")
 _KERNEL = (
@@ -49,13 +45,13 @@ define ptx_kernel void @ENTRY(i64 %task) {
 
 
 @functools.cache
-def share_ptx(kind: str, capability: int) -> str:
-    """Return the kernel that makes points of a kind (``BurstKind``), for cards of a compute capability times 10."""
+def share_ptx(kind: BurstKind, capability: int) -> str:
+    """Return the kernel that makes points of a kind, for cards of a compute capability times 10."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(_TRIPLE)
     machine = target.create_target_machine(cpu=f"sm_{min(capability, _NEWEST)}", opt=3)
-    name, text = _lowered(_SHARES[kind])
+    name, text = _lowered(SHARES[kind])
     head = f'target datalayout = "{machine.target_data}"\ntarget triple = "{_TRIPLE}"\n'
     module = llvm.parse_assembly(head + _HEAD.sub("", text))
     module.link_in(llvm.parse_assembly(head + _KERNEL.replace("SHARE", name).replace("ENTRY", ENTRY)))

@@ -4,9 +4,11 @@ The *task* is an array of words, addresses of arrays among them (the words are b
 to do, so a test hands the same task to a processor.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from dse.estimate.compiled import burst_layout as at
+from dse.estimate.compiled.burst import BurstKind
 from dse.estimate.compiled.burst_kernel import run_point
 from dse.estimate.compiled.inner import inner
 from dse.estimate.compiled.pointers import int64_pointer, linked_pointer, travelling_pointer, uint16_pointer
@@ -39,11 +41,19 @@ TASK_WORDS: Final = 17
 
 
 @inner
-def share(m, k, first, step):
-    """Make the points of a thread, one after the other."""
+def bench_of(k, thread):
+    """Return the address of the bench of a thread."""
+    return k[BENCHES] + 8 * (thread // k[SPREAD]) * k[BENCH_WORDS]
+
+
+@inner
+def share(m, k, thread, n_threads):
+    """Make the points of a thread, one after the other; none where it is not one of those at work."""
+    i, step = thread // k[SPREAD], n_threads // k[SPREAD]
+    if i * k[SPREAD] != thread:
+        return
     t, f = int64_pointer(k[BOARD]), uint16_pointer(k[FIRINGS])
     ended, latest = int64_pointer(k[ENDED]), int64_pointer(k[LATEST])
-    i = first
     while i < k[N_POINTS]:
         run_point(
             m, t, f, int64_pointer(k[HEAD]), int64_pointer(k[PARTS]), int64_pointer(k[MEMBERS]),
@@ -59,27 +69,25 @@ def share(m, k, first, step):
 def share_still(task, thread, n_threads):
     """Make the points of a thread in which nothing travels; ``task``: the address of the task."""
     k = int64_pointer(task)
-    number = thread // k[SPREAD]
-    if number * k[SPREAD] == thread:
-        m = int64_pointer(k[BENCHES] + 8 * number * k[BENCH_WORDS])
-        share(m, k, number, n_threads // k[SPREAD])
+    share(int64_pointer(bench_of(k, thread)), k, thread, n_threads)
 
 
 @inner
 def share_travelling(task, thread, n_threads):
     """As ``share_still``, of points in which tokens travel."""
     k = int64_pointer(task)
-    number = thread // k[SPREAD]
-    if number * k[SPREAD] == thread:
-        m = travelling_pointer(k[BENCHES] + 8 * number * k[BENCH_WORDS])
-        share(m, k, number, n_threads // k[SPREAD])
+    share(travelling_pointer(bench_of(k, thread)), k, thread, n_threads)
 
 
 @inner
 def share_linked(task, thread, n_threads):
     """As ``share_still``, of points in which transfers ask shared links."""
     k = int64_pointer(task)
-    number = thread // k[SPREAD]
-    if number * k[SPREAD] == thread:
-        m = linked_pointer(k[BENCHES] + 8 * number * k[BENCH_WORDS])
-        share(m, k, number, n_threads // k[SPREAD])
+    share(linked_pointer(bench_of(k, thread)), k, thread, n_threads)
+
+
+SHARES: Final[dict[BurstKind, Callable[..., None]]] = {
+    "still": share_still,
+    "travelling": share_travelling,
+    "linked": share_linked,
+}

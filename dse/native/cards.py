@@ -6,7 +6,8 @@ Names and numbers are those of the CUDA Driver API (``cuda.h``). Where there is 
 import ctypes
 import sys
 
-_LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+DRIVER = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+"""The library of the driver of NVIDIA's cards."""
 _MAJOR, _MINOR = 75, 76
 """CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR."""
 
@@ -14,7 +15,7 @@ _MAJOR, _MINOR = 75, 76
 def capabilities() -> tuple[int, ...]:
     """Return the compute capability of each card, times 10; none where the driver is not there or fails."""
     try:
-        driver = ctypes.CDLL(_LIBRARY)
+        driver = ctypes.CDLL(DRIVER)
     except OSError:
         return ()
     count = ctypes.c_int()

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from dse.gpu.kernel.plan import Branch, Loop, Node, Plan, Store, sub_nodes
+from dse.gpu.kernel.plan import Branch, Loop, Node, Plan
+from dse.gpu.kernel.steering import integer_constants
 from dse.passes.analyses.affine import affine
 from dse.program.ir import Expr
 
@@ -12,13 +13,7 @@ def least_rounds(plan: Plan) -> int:
 
     A loop counts where its bounds are constants or parameters of the kernel; what data decide counts nothing.
     """
-    assigned = {node.name for node in sub_nodes(plan.nodes) if isinstance(node, Store)}
-    known = {
-        scalar.variable.name: scalar.value
-        for scalar in plan.kernel.scalars
-        if isinstance(scalar.value, int) and scalar.variable.name not in assigned
-    }
-    return _rounds(plan.nodes, known)
+    return _rounds(plan.nodes, integer_constants(plan))
 
 
 def _rounds(nodes: Iterable[Node], known: Mapping[str, int]) -> int:

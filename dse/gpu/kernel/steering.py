@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from dse.gpu.kernel.plan import Access, Branch, Loop, Node, Plan, Store, WhileLoop, sub_nodes
 from dse.program.ir import Expr, Index, Load
+from dse.program.types import IntType
 from dse.program.walk import sub_expressions
 
 Reads: TypeAlias = Callable[[Iterable[Expr]], set[str]]
@@ -27,6 +28,18 @@ def with_sources(names: set[str], nodes: Iterable[Node], reads: Reads | None = N
             if store.name in found:
                 found |= reads((*store.indices, *(() if store.value is None else (store.value,))))
     return found
+
+
+def integer_constants(plan: Plan) -> dict[str, int]:
+    """Return the integer parameters of a kernel that no thread changes, with their values."""
+    assigned = {node.name for node in sub_nodes(plan.nodes) if isinstance(node, Store)}
+    return {
+        scalar.variable.name: scalar.value
+        for scalar in plan.kernel.scalars
+        if isinstance(scalar.value, int)
+        and isinstance(scalar.variable.type, IntType)
+        and scalar.variable.name not in assigned
+    }
 
 
 def names_in(expressions: Iterable[Expr]) -> set[str]:

@@ -168,13 +168,12 @@ def execute_briefly(
     by_thread = _statements_by_thread(source := thread_code(plan).source)
     steps = max(LEAST_STEPS, _interpreted_steps(plan, machine, BRIEF_STATEMENTS))
     compilable = by_thread and steps < BRIEF_STEPS and source.count("\n") <= MOST_COMPILED_LINES
-    if compilable and steps < least_rounds(plan):
-        return execute(plan, block, machine, batches=batches, max_steps=BRIEF_STEPS, slots=slots)
-    try:
-        return execute(plan, block, machine, batches=batches, max_steps=steps, compiled=False, slots=slots)
-    except ModelNotApplicable as error:
-        if not (compilable and "does not end" in error.first_error.message):
-            raise
+    if not (compilable and steps < least_rounds(plan)):
+        try:
+            return execute(plan, block, machine, batches=batches, max_steps=steps, compiled=False, slots=slots)
+        except ModelNotApplicable as error:
+            if not (compilable and "does not end" in error.first_error.message):
+                raise
     return execute(plan, block, machine, batches=batches, max_steps=BRIEF_STEPS, slots=slots)
 
 

@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from dse.gpu.kernel.plan import Access, Barrier, Branch, Loop, Node, Operations, Plan, Store, WhileLoop, sub_nodes
-from dse.gpu.kernel.steering import names_in, needed_names
+from dse.gpu.kernel.steering import integer_constants, names_in, needed_names
 from dse.gpu.trace.thread_expressions import ThreadExpressions, contents_name, offset_of
 from dse.gpu.trace.warps import FOREVER, GLOBAL, OWN, READ_ONLY, REGISTER, SHARED
 from dse.model.kernel import ArrayInfo, Kernel
 from dse.passes.analyses.affine import affine
 from dse.program.ir import Expr
-from dse.program.types import IntType
 
 MAX_UNIFORM = 8
 """Loop variables that affine subscripts may use in the table of accesses; one with more is computed slot by slot."""
@@ -298,6 +297,7 @@ def thread_code(plan: Plan) -> ThreadCode:
         needed=needed,
         written=assigned,
         expressions=ThreadExpressions(kernel),
+        integer_constants=integer_constants(plan),
     )
     for loop in kernel.parallel:
         generator.expressions.integer(loop.variable.name)
@@ -305,7 +305,5 @@ def thread_code(plan: Plan) -> ThreadCode:
         name = scalar.variable.name
         if name not in assigned:
             generator.expressions.shared[name] = repr(scalar.value)
-            if isinstance(scalar.value, int) and isinstance(scalar.variable.type, IntType):
-                generator.integer_constants[name] = scalar.value
     generator.nodes(plan.nodes, 0)
     return generator.code()

@@ -7,10 +7,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from benchmarks.gpu_batch.share_kernel import share_linked, share_still, share_travelling
-
-SHARES = {"still": share_still, "travelling": share_travelling, "linked": share_linked}
-
 
 class HostMemory:
     """Memory whose address is that of an array."""

@@ -16,10 +16,11 @@ from benchmarks.gpu_batch import batch, ptx
 from benchmarks.gpu_batch.__main__ import main, points_of
 from benchmarks.gpu_batch.batch import CardBatch, LaunchShape
 from benchmarks.gpu_batch.driver import Card, CardError
+from benchmarks.gpu_batch.share_kernel import SHARES
 from dse.estimate.compiled.burst import BurstKind, BurstRun, bursts_of
 from dse.estimate.compiled.burst_layout import OVER
 from dse.estimate.compiled.engine import CompiledEngine
-from tests.unit.estimate.gpu_batch.standing_in import SHARES, HostCard, HostKernel
+from tests.unit.estimate.gpu_batch.standing_in import HostCard, HostKernel
 
 NETWORKS: dict[BurstKind, str] = {
     "still": "irregular-10x4",
@@ -87,7 +88,7 @@ def test_memory_is_freed_where_the_card_fails(kind: BurstKind, monkeypatch: pyte
     held = len([memory for memory in card.made if memory.is_held])
 
     def fail(*_: int) -> None:
-        raise CardError("an illegal memory access was encountered", status=700)
+        raise CardError("an illegal memory access was encountered")
 
     monkeypatch.setattr(HostKernel, "run", fail)
     with pytest.raises(CardError, match="illegal"):
@@ -109,7 +110,7 @@ def test_ptx_is_whole(tmp_path: Path) -> None:
 
 def test_without_a_card(capsys: pytest.CaptureFixture[str]) -> None:
     try:
-        Card().close()
+        Card()
     except CardError:
         assert main(["irregular-10x4"]) == 1
         assert "card" in capsys.readouterr().err
