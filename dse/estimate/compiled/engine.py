@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
 
@@ -96,6 +96,9 @@ def _kernel_of(kind: Kind) -> Callable[..., None]:
 class _Readiness:
     """Whether what is compiled beside was found compiled."""
 
+    _known: ClassVar[set[Callable[[], bool]]] = set()
+    """Of what this process has found compiled, the functions that tell it: to look takes a millisecond."""
+
     def __init__(self) -> None:
         self._found, self._asked = False, 0
 
@@ -106,7 +109,9 @@ class _Readiness:
         """Return whether it is compiled, which is looked at once in ``_LOOK_AGAIN`` times until it is."""
         if not self._found:
             self._asked += 1
-            self._found = self._asked % _LOOK_AGAIN == 1 and is_compiled()
+            self._found = is_compiled in self._known or (self._asked % _LOOK_AGAIN == 1 and is_compiled())
+            if self._found:
+                self._known.add(is_compiled)
         return self._found
 
 

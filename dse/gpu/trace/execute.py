@@ -20,6 +20,7 @@ from dse.base.source import Span
 from dse.gpu.kernel.least_rounds import least_rounds
 from dse.gpu.kernel.plan import Branch, Loop, Node, Plan, WhileLoop
 from dse.gpu.trace import arithmetic, warps
+from dse.gpu.trace.calling import caller_of
 from dse.gpu.trace.thread_code import MAX_UNIFORM, ThreadCode, thread_code
 from dse.model.kernel import ArrayInfo, Kernel, TraceMachine
 from dse.program.types import FloatType, IntType
@@ -46,7 +47,7 @@ BRIEF_STEPS, LEAST_STEPS = 16_384, 16
 """Lock-step loop iterations of a trace that must not take long, and those that are always tried."""
 MOST_COMPILED_LINES = 200
 """Lines of generated code above which compiling takes too long: tens of seconds for a thousand."""
-_OF_WARPS = ("issue", "issue_rows", "begin", "advance", "split", "enter", "iterate", "step")
+_OF_WARPS = ("issue", "issue_rows", "begin", "begin_as", "advance", "split", "enter", "iterate", "step")
 _OF_ARITHMETIC = (
     *("divide", "remainder", "shift_left", "shift_right", "wrap"),
     *("divide_float", "truncate", "element", "root", "logarithm", "power", "exponential"),
@@ -285,7 +286,7 @@ def _empty_trace(plan: Plan, layout: np.ndarray, machine: TraceMachine, max_step
 @functools.lru_cache(maxsize=64)
 def _compile(source: str) -> Callable[..., None]:
     """Compile a generated function; kernels that differ in their subscripts only share it."""
-    function: Callable[..., None] = njit(error_model="numpy")(_defined(source))
+    function: Callable[..., None] = njit(error_model="numpy", pipeline_class=caller_of(_OF_WARPS))(_defined(source))
     return function
 
 

@@ -226,7 +226,7 @@ class _Generator:
     def _while(self, loop: WhileLoop, mask: int) -> None:
         inner = self.mask()
         self.emit(f"enter(S, {loop.control}, M[{mask}])")
-        self.emit(f"M[{inner}] = M[{mask}]")
+        self.emit(f"begin_as(M[{inner}], M[{mask}])")
         self.emit("while True:")
         self.depth += 1
         self.nodes(loop.test, inner)

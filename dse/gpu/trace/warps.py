@@ -237,6 +237,16 @@ def enter(trace, control, active):
 
 
 @compiled
+def begin_as(active, before):
+    """Let the same threads take part in a loop as before it.
+
+    For a slice in the generated code numba would compile its checks in each process, which takes seconds.
+    """
+    for slot in range(active.size):
+        active[slot] = before[slot]
+
+
+@compiled
 def iterate(trace, control, active):
     """Count the warps with another iteration; returns whether there are any and steps are left."""
     lanes = trace.machine[1]

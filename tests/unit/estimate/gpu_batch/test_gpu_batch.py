@@ -1,6 +1,7 @@
 """What threads of a card do with a batch: a processor in their place finds what the burst kernels find, each integer.
 
-The functions are those that become PTX, which is looked at too. ``DSE_CASES`` (``make test-full``): of all kinds.
+The functions are those that become PTX, which is looked at too. All with ``DSE_CASES`` (``make test-full``) only, since
+they belong to a benchmark and each takes 20 s to compile.
 """
 
 import os
@@ -27,7 +28,9 @@ NETWORKS: dict[BurstKind, str] = {
     "linked": "irregular-16x4g",
     "travelling": "irregular-16x4t",
 }
-KINDS: tuple[BurstKind, ...] = get_args(BurstKind) if "DSE_CASES" in os.environ else ("still",)
+ALL = "DSE_CASES" in os.environ
+KINDS: tuple[BurstKind, ...] = get_args(BurstKind)
+FULL_ONLY = pytest.mark.skipif(not ALL, reason="DSE_CASES is not set: make test-full does")
 FIRINGS, POINTS, BLOCKS = 600, 70, 2
 
 
@@ -60,6 +63,7 @@ def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Bur
     return found
 
 
+@FULL_ONLY
 @pytest.mark.parametrize(
     ("spread", "block", "free_bytes"),
     [(1, 32, 1 << 30), (32, 64, 1 << 30), (8, 64, 1 << 30), (32, 32, 1)],
@@ -81,6 +85,7 @@ def test_as_the_burst_kernels(kind: BurstKind, spread: int, block: int, free_byt
     assert not any(memory.is_held for memory in card.made), "memory of the card is freed"
 
 
+@FULL_ONLY
 def test_memory_is_freed_where_the_card_fails(kind: BurstKind, monkeypatch: pytest.MonkeyPatch) -> None:
     card = HostCard({kind: kernel_of(kind)})
     run, _ = runs_of(kind)
@@ -96,6 +101,7 @@ def test_memory_is_freed_where_the_card_fails(kind: BurstKind, monkeypatch: pyte
     assert len([memory for memory in card.made if memory.is_held]) == held
 
 
+@FULL_ONLY
 def test_ptx_is_whole(tmp_path: Path) -> None:
     """It calls nothing that is not in it, and the assembler of cards takes it where it is there."""
     for kind in KINDS:
