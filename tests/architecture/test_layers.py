@@ -31,7 +31,15 @@ CONFINED = {
     "lxml": ["formats"],
     "yaml": ["formats"],
     "simpy": ["estimate/reference"],
-    "numba": ["estimate/compiled", "estimate/token_kernel", "gpu/trace/cache", "gpu/trace/execute"],
+    "numba": [
+        "estimate/compiled",
+        "estimate/kept",
+        "estimate/token_kernel",
+        "gpu/trace/cache",
+        "gpu/trace/calling",
+        "gpu/trace/execute",
+    ],
+    "llvmlite": ["estimate/kept"],
     "rich": ["cli", "report"],
     "subprocess": [
         "native/toolchain",

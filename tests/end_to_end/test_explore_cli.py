@@ -223,7 +223,7 @@ sys.exit(main())
 def small_search(folder: Path, out: str, *more: str) -> list[str]:
     """The arguments of a search whose evaluations the reference engine makes, so that no two runs share a cache."""
     sequences = folder / "dna.txt"
-    sequences.write_text("ACGTTGCAACG\nACGTTGAC\n")
+    sequences.write_text("ACGTTG\nACGTT\n")
     options = ["--engine", "reference", "-i", str(sequences), "--out", str(folder / out), "--json"]
     return ["explore", SMITH, *NOMINAL, *options, "--budget", str(BUDGET), *more]
 

@@ -87,13 +87,13 @@ def endless(tmp_path: Path) -> str:
     return str(tmp_path / "endless.xdf")
 
 
-@pytest.mark.parametrize("verb", ["run", "explore"])
 @pytest.mark.parametrize(
-    ("how", "code", "said"),
+    ("verb", "how", "code", "said"),
     [
-        (signal.SIGINT, 130, "interrupted; finishing"),
-        (signal.SIGTERM, 143, "terminated; everything reported so far is kept"),
-        (signal.SIGHUP, 129, "the terminal is closed; everything reported so far is kept"),
+        ("run", signal.SIGINT, 130, "interrupted; finishing"),
+        ("run", signal.SIGTERM, 143, "terminated; everything reported so far is kept"),
+        ("run", signal.SIGHUP, 129, "the terminal is closed; everything reported so far is kept"),
+        ("explore", signal.SIGINT, 130, "interrupted; finishing"),
     ],
 )
 def test_an_action_that_never_ends_is_ended(

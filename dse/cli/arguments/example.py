@@ -14,5 +14,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "names", nargs="*", metavar="NAME", help="copy it to actors/NAME, with what it imports (default: list them)"
     )
     parser.add_argument("--all", action="store_true", help="copy all of them")
-    parser.add_argument("--out", metavar="DIR", default=".", help="folder in which actors/ is made (default: here)")
+    parser.add_argument(
+        "-o", "--out", metavar="DIR", default=".", help="folder in which actors/ is made (default: here)"
+    )
     parser.set_defaults(parser_error=parser.error)

@@ -113,6 +113,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="exelixi",
         help="of the mapping files: whose tools are to read them (default: exelixi)",
     )
-    parser.add_argument("--out", metavar="DIR", help="folder of the results (default: dse-out/NETWORK)")
+    parser.add_argument("-o", "--out", metavar="DIR", help="folder of the results (default: dse-out/NETWORK)")
     add_timeline_argument(parser, "every firing of the best mapping")
     parser.add_argument("--resume", action="store_true", help="continue the search whose results are in the folder")

@@ -57,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", type=option_integer, default=7, metavar="N", help="runs of each mapping (default 7)")
     parser.add_argument("--seconds", type=option_real, metavar="S", help="start no further round of runs after S")
     parser.add_argument("--seed", type=option_integer, default=1, metavar="N", help="of sample and order (default 1)")
-    parser.add_argument("--out", metavar="DIR", help="folder of the results (default: dse-out/NETWORK/measured)")
+    parser.add_argument("-o", "--out", metavar="DIR", help="folder of the results (default: dse-out/NETWORK/measured)")
     parser.add_argument("--engine", default="compiled", help="compiled (default) or reference: equal numbers")
     add_timeline_argument(parser, "every firing of the fastest mapping, estimated and measured")
     add_bench_arguments(parser)

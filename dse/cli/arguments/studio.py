@@ -16,7 +16,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_problem_arguments(parser, program="NETWORK.xdf|TRACE|STUDY")
     add_mapping_argument(parser, default="as it was last time, else the best that a search in the folder found")
-    parser.add_argument("--out", metavar="DIR", help="folder of the results (default: dse-out/NETWORK, or the study's)")
+    parser.add_argument(
+        "-o", "--out", metavar="DIR", help="folder of the results (default: dse-out/NETWORK, or the study's)"
+    )
     parser.add_argument("--port", metavar="N", type=option_integer, default=0, help="port (default: any that is free)")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--trust", action="store_true", help="let a study file bind natives and open folders")

@@ -46,6 +46,7 @@ from dse.estimate.compiled.burst_visits import (
 from dse.estimate.compiled.eights import least_of_eight
 from dse.estimate.compiled.inner import inlined, inner
 from dse.estimate.compiled.pointers import int64_pointer, is_linked, is_travelling, uint16_pointer
+from dse.estimate.kept import Kernel
 
 # Lanes ----------------------------------------------------------------------------------------------------------------
 
@@ -479,7 +480,7 @@ _I = "int64[::1]"
 SIGNATURE = f"void({_I}, {_I}, uint16[::1], UniTuple({_I}, 5), {_I}, int64, {_I}, {_I}, {_I}, {_I})"
 
 
-@njit([SIGNATURE], cache=True, nogil=True, error_model="numpy")
+@njit([SIGNATURE], cache=True, pipeline_class=Kernel, nogil=True, error_model="numpy")
 @kept_by_sources
 def follow_points(bench, board, firings, points, stop, limit, ended, latest, spent, idle):
     """Run points one after the other in which nothing travels.

@@ -16,6 +16,7 @@ from dse.estimate.compiled import layout as at
 from dse.estimate.compiled.eights import least_of_eight
 from dse.estimate.compiled.inner import inlined, inner
 from dse.estimate.compiled.pointers import int64_pointer, is_plain, is_still, uint16_pointer
+from dse.estimate.kept import Kernel
 
 # What only some points have ------------------------------------------------------------------------------------------
 
@@ -1474,7 +1475,12 @@ def run(m, f, times, deviations):  # ways: the hot loop; one case for each phase
     return now
 
 
-@njit(["void(int64[::1], int64[::1], uint16[::1], int64[:, ::1], int64[::1])"], cache=True, nogil=True)
+@njit(
+    ["void(int64[::1], int64[::1], uint16[::1], int64[:, ::1], int64[::1])"],
+    cache=True,
+    pipeline_class=Kernel,
+    nogil=True,
+)
 @kept_by_sources
 def simulate(addresses, ends, firings, firing_times, deviations):
     """Run each memory until nothing is due any more, or its limit is passed; all accounts are in it.

@@ -11,6 +11,7 @@ from numba import njit
 from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled.inner import inner
 from dse.estimate.compiled.pointers import float64_pointer, int64_pointer
+from dse.estimate.kept import Kernel
 
 
 @inner
@@ -96,6 +97,7 @@ _C = "int64[:, :, ::1]"
         f"UniTuple({_I}, 2), Tuple(({_M}, {_C}, {_C})))"
     ],
     cache=True,
+    pipeline_class=Kernel,
     nogil=True,
     error_model="numpy",
 )
@@ -321,6 +323,7 @@ def world_of(units, ends, costs, base):
         f"UniTuple({_I}, 2), Tuple(({_M}, {_C}, {_C})), Tuple(({_I}, {_I}, float64[::1])))"
     ],
     cache=True,
+    pipeline_class=Kernel,
     nogil=True,
     error_model="numpy",
 )

@@ -9,6 +9,7 @@ from numba import njit
 
 from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled.inner import inner
+from dse.estimate.kept import Kernel
 from dse.estimate.problem.prices import ACROSS, APART, CLASS_OF_ENDS, TOGETHER
 
 
@@ -106,6 +107,7 @@ _FIVE = f"UniTuple({_I}, 5)"
 @njit(
     [f"int64({_TRACE}, {_THREE}, {_THREE}, {_THREE}, {_FIVE}, Tuple(({_I}, {_I}, int32[::1])), {_FIVE})"],
     cache=True,
+    pipeline_class=Kernel,
     nogil=True,
     error_model="numpy",
 )
@@ -157,7 +159,13 @@ def classify(slots, slot_unit, unit_kind, unit_side, buffers, crossing, read_cla
         write_class[b] = CLASS_OF_ENDS[unit_kind[slot_unit[writer]], where]
 
 
-@njit([f"void({_I}, {_THREE}, {_THREE}, int64, {_I}, {_I})"], cache=True, nogil=True, error_model="numpy")
+@njit(
+    [f"void({_I}, {_THREE}, {_THREE}, int64, {_I}, {_I})"],
+    cache=True,
+    pipeline_class=Kernel,
+    nogil=True,
+    error_model="numpy",
+)
 @kept_by_sources
 def classes_of(slots, units, buffers, n_ports, read_class, write_class):
     """``classify`` for one mapping."""
@@ -258,6 +266,7 @@ _C = "int64[:, :, ::1]"
         f"UniTuple({_C}, 3), boolean, {_I})"
     ],
     cache=True,
+    pipeline_class=Kernel,
     nogil=True,
     error_model="numpy",
 )

@@ -10,6 +10,7 @@ from numba import njit
 from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled import layout as at
 from dse.estimate.compiled.inner import inner
+from dse.estimate.kept import Kernel
 
 PART_POLICY = 0
 PART_CORES = 1
@@ -43,6 +44,7 @@ def cross(owner, parts, ends, gpu, crossing):
 @njit(
     [f"int64({_M}, {_I}, {_I}, Tuple(({_M}, {_I}, boolean[:, ::1], boolean[::1])), int32[:, :, ::1], {_I}, {_M})"],
     cache=True,
+    pipeline_class=Kernel,
     error_model="numpy",
 )
 @kept_by_sources
@@ -136,6 +138,7 @@ def carry(m, x, choices, shared, links, carried):
 @njit(
     [f"void({_I}, {_I}, {_M}, {_I}, {_I}, {_M}, int64[:, :, ::1], boolean[::1], UniTuple(int64, 3))"],
     cache=True,
+    pipeline_class=Kernel,
     error_model="numpy",
 )
 @kept_by_sources
@@ -185,7 +188,7 @@ def fill(m, template, parts, members, orders, choices, costs, shared, modes):
             column += 1
 
 
-@njit([f"boolean({_I}, {_M}, {_I}, int64, {_M}, {_M})"], cache=True, error_model="numpy")
+@njit([f"boolean({_I}, {_M}, {_I}, int64, {_M}, {_M})"], cache=True, pipeline_class=Kernel, error_model="numpy")
 @kept_by_sources
 def account(m, parts, members, makespan, of_actors, of_partitions):
     """Read the accounts of a run that is over; return whether all firings were made.

@@ -11,11 +11,12 @@ from numba import njit
 from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled.kernel import run
 from dse.estimate.compiled.pointers import int64_pointer, plain_pointer, still_pointer, uint16_pointer
+from dse.estimate.kept import Kernel
 
 _SIGNATURE = "void(int64[::1], int64[::1], uint16[::1], int64[:, ::1], int64[::1])"
 
 
-@njit([_SIGNATURE], cache=True, nogil=True)
+@njit([_SIGNATURE], cache=True, pipeline_class=Kernel, nogil=True)
 @kept_by_sources
 def simulate_plain(addresses, ends, firings, firing_times, deviations):
     """Run each memory, a plain one, as ``kernel.simulate`` does; the last two arrays have nothing in them."""
@@ -25,7 +26,7 @@ def simulate_plain(addresses, ends, firings, firing_times, deviations):
         ends[i] = run(plain_pointer(addresses[i]), f, times, more)
 
 
-@njit([_SIGNATURE], cache=True, nogil=True)
+@njit([_SIGNATURE], cache=True, pipeline_class=Kernel, nogil=True)
 @kept_by_sources
 def simulate_still(addresses, ends, firings, firing_times, deviations):
     """Run each memory, a still one, as ``kernel.simulate`` does; the last two arrays have nothing in them."""

@@ -9,9 +9,10 @@ from numba import njit
 from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled.burst_kernel import SIGNATURE, run_points
 from dse.estimate.compiled.pointers import int64_pointer, travelling_pointer, uint16_pointer
+from dse.estimate.kept import Kernel
 
 
-@njit([SIGNATURE], cache=True, nogil=True, error_model="numpy")
+@njit([SIGNATURE], cache=True, pipeline_class=Kernel, nogil=True, error_model="numpy")
 @kept_by_sources
 def follow_travelling(bench, board, firings, points, stop, limit, ended, latest, spent, idle):
     """Run points one after the other as ``burst_kernel.follow_points`` does."""

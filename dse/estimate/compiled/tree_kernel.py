@@ -9,6 +9,7 @@ from numba import njit
 
 from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled.inner import inner
+from dse.estimate.kept import Kernel
 
 DEPTH = 0
 """Words of ``progress``: the depth of the node whose children are looked at, one of the numbers below at the ends."""
@@ -107,6 +108,7 @@ _PROBLEM = (
         f"{_PROBLEM}, {_M}, {_M})"
     ],
     cache=True,
+    pipeline_class=Kernel,
     nogil=True,
     error_model="numpy",
 )
@@ -150,7 +152,13 @@ def walk(least, best, nodes, progress, cursor, slots, used, children, state, pro
     return visited
 
 
-@njit([f"int64(int64, {_I}, Tuple(({_I}, {_M}, {_M}, {_M})))"], cache=True, nogil=True, error_model="numpy")
+@njit(
+    [f"int64(int64, {_I}, Tuple(({_I}, {_M}, {_M}, {_M})))"],
+    cache=True,
+    pipeline_class=Kernel,
+    nogil=True,
+    error_model="numpy",
+)
 @kept_by_sources
 def least_open(depth, cursor, children):
     """Return the least bound of all nodes that are yet to be looked at; a number beyond all where there are none."""

@@ -117,12 +117,20 @@ def test_other_seed_other_evaluations() -> None:
     assert [e.digest for e in first.evaluations] != [e.digest for e in second.evaluations]
 
 
-@pytest.mark.parametrize("name", METHODS.names())
-def test_points_asked_for_are_valid_and_no_engine_call_is_wasted(name: str) -> None:
+@pytest.fixture(scope="module")
+def eight_with_gpu() -> tuple[Space, set[str]]:
+    """A space, and the digests of all of its points."""
     space = chain_space(cores=3, n=8, gpu=True)
+    return space, {space.to_point(c).digest() for c in space.candidates()}
+
+
+@pytest.mark.parametrize("name", METHODS.names())
+def test_points_asked_for_are_valid_and_no_engine_call_is_wasted(
+    name: str, eight_with_gpu: tuple[Space, set[str]]
+) -> None:
+    space, valid = eight_with_gpu
     engine = FormulaEngine()
     run, _, _ = search(name, space, engine=engine, evaluations=300)
-    valid = {space.to_point(c).digest() for c in space.candidates()}
     assert {p.digest() for p in engine.asked} <= valid
     assert len(engine.asked) == len({p.digest() for p in engine.asked}) == len(run.evaluations)
 
