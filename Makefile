@@ -31,7 +31,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # uv installs in a twentieth of the time. It does not read where pip is told to find packages, so pip does it where it is told.
 UV := uv==0.13.9
 TOLD_PIP := $(BIN)/python -m pip config list 2>/dev/null | grep -q -E "index-url|no-index"
-install = { test -x $(BIN)/uv && $(BIN)/uv pip install --quiet --python $(BIN)/python $(1); } || $(PIP) install $(1)
+# The second argument is for pip alone.
+install = { test -x $(BIN)/uv && $(BIN)/uv pip install --quiet --python $(BIN)/python $(1); } || $(PIP) install $(2) $(1)
 
 .venv/installed: export UV_COMPILE_BYTECODE = 1
 .venv/installed: .venv/bin/python requirements.lock requirements-native.lock pyproject.toml
@@ -53,15 +54,15 @@ $(WARM): .venv/warm-%: .venv/installed
 
 # Of these each waits for the one before: two pips at once would disturb each other. Bytecode comes as it is needed.
 .venv/ready-search: .venv/installed requirements-search.lock
-	$(call install,-r requirements-search.lock)
+	$(call install,-r requirements-search.lock,--no-compile)
 	@touch $@
 
 .venv/ready-test: .venv/ready-search requirements-dev.lock
-	$(call install,-r requirements-dev.lock)
+	$(call install,-r requirements-dev.lock,--no-compile)
 	@touch $@
 
 .venv/ready-docs: .venv/ready-test requirements-docs.lock
-	$(call install,-r requirements-docs.lock)
+	$(call install,-r requirements-docs.lock,--no-compile)
 	@touch $@
 
 explore: .venv/ready-run

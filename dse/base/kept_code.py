@@ -16,6 +16,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 _IMPORT = re.compile(r"^\s*(?:from ([\w.]+) import (\([^)]*\)|[^\n#]+)|import ([\w.]+))", re.MULTILINE)
 _WORD = re.compile(r"\w+")
+_KEPT = re.compile(r"(\w+)_[0-9a-f]{16}")
 
 
 def kept_by_sources(function: F) -> F:
@@ -29,6 +30,12 @@ def kept_by_sources(function: F) -> F:
 def kept_name(function: str, path: Path, package: Path) -> str:
     """Return the name of a function of the module ``path`` for as long as the module's sources stay as they are."""
     return f"{function}_{sources_digest(path.resolve(), package.resolve())}"
+
+
+def function_of(name: str) -> str | None:
+    """Return the function that has a name of ``kept_name``, None for a name that is none."""
+    found = _KEPT.fullmatch(name)
+    return None if found is None else found[1]
 
 
 @functools.cache

@@ -4,16 +4,15 @@ With the machine code of a function numba keeps its code for the optimiser, whic
 read that takes a process longer than all else about a kernel, 40 ms for some thousand lines, at each start.
 """
 
-import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from llvmlite import binding
+from numba import njit
 from numba.core.codegen import CodeLibrary, JITCodeLibrary
 from numba.core.compiler import Compiler
 
-_KEPT_NAME = re.compile(r"_[0-9a-f]{16}$")
-"""How names end that ``dse.base.kept_code`` gives."""
+from dse.base.kept_code import function_of, kept_by_sources
 
 
 class _Alone(JITCodeLibrary):
@@ -29,7 +28,7 @@ class _Alone(JITCodeLibrary):
 
     def add_linking_library(self, library: CodeLibrary) -> None:
         """Link a library. Raises TypeError for a kernel: one that was kept cannot be linked."""
-        if _KEPT_NAME.search(library.name):
+        if function_of(library.name) is not None:
             raise TypeError(f"{self.name} calls {library.name}, a kernel, which only Python may call")
         super().add_linking_library(library)  # type: ignore[no-untyped-call]
 
@@ -60,3 +59,16 @@ class Kernel(Compiler):
         self.state.library = _Alone(self.state.targetctx.codegen(), func.__qualname__)  # type: ignore[no-untyped-call]
         self.state.library.enable_object_caching()
         return super().compile_extra(func)  # type: ignore[no-untyped-call]
+
+
+def kernel(
+    signatures: list[str], *, nogil: bool = False, error_model: Literal["python", "numpy"] = "python"
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that compiles a kernel for its signatures, or finds it kept; the options are numba's."""
+    compiler = njit(signatures, cache=True, nogil=nogil, error_model=error_model, pipeline_class=Kernel)
+
+    def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+        found: Callable[..., Any] = compiler(kept_by_sources(function))
+        return found
+
+    return compiled

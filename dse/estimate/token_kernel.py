@@ -6,8 +6,7 @@ through all actors.
 
 from numba import njit
 
-from dse.base.kept_code import kept_by_sources
-from dse.estimate.kept import Kernel
+from dse.estimate.kept import kernel
 
 _inner = njit(error_model="numpy")
 
@@ -93,14 +92,7 @@ _THREE = f"UniTuple({_I}, 3)"
 _GAME = f"Tuple((uint16[::1], {_I}, {_I})), {_THREE}, {_THREE}, UniTuple({_I}, 4)"
 
 
-@njit(
-    [f"void({_GAME}, {_I}, UniTuple({_I}, 2), {_I})"],
-    cache=True,
-    pipeline_class=Kernel,
-    nogil=True,
-    error_model="numpy",
-)
-@kept_by_sources
+@kernel([f"void({_GAME}, {_I}, UniTuple({_I}, 2), {_I})"], nogil=True, error_model="numpy")
 def play(trace, reads, writes, orders, capacities, state, stop):
     """Go on from ``state``, the positions of the actors and the tokens in the buffers, until no firing is possible.
 
@@ -111,14 +103,7 @@ def play(trace, reads, writes, orders, capacities, state, stop):
     go_on(trace, reads, writes, orders, capacities, state, stop)
 
 
-@njit(
-    [f"boolean({_GAME}, {_I}, {_I}, UniTuple({_I}, 2), {_I})"],
-    cache=True,
-    pipeline_class=Kernel,
-    nogil=True,
-    error_model="numpy",
-)
-@kept_by_sources
+@kernel([f"boolean({_GAME}, {_I}, {_I}, UniTuple({_I}, 2), {_I})"], nogil=True, error_model="numpy")
 def play_out(trace, reads, writes, orders, capacities, sizes, state, stop):
     """Go on to the end, as ``play``; whenever nothing can fire, a buffer in ``capacities`` is raised by its shortage.
 

@@ -17,9 +17,6 @@ everything is known.
 ``m`` is the bench, ``t`` the board of ``dse.estimate.compiled.burst_layout``; ``f`` are the action ids of all firings.
 """
 
-from numba import njit
-
-from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled import burst_layout as at
 from dse.estimate.compiled import layout
 from dse.estimate.compiled.burst_bench import (
@@ -46,7 +43,7 @@ from dse.estimate.compiled.burst_visits import (
 from dse.estimate.compiled.eights import least_of_eight
 from dse.estimate.compiled.inner import inlined, inner
 from dse.estimate.compiled.pointers import int64_pointer, is_linked, is_travelling, uint16_pointer
-from dse.estimate.kept import Kernel
+from dse.estimate.kept import kernel
 
 # Lanes ----------------------------------------------------------------------------------------------------------------
 
@@ -480,8 +477,7 @@ _I = "int64[::1]"
 SIGNATURE = f"void({_I}, {_I}, uint16[::1], UniTuple({_I}, 5), {_I}, int64, {_I}, {_I}, {_I}, {_I})"
 
 
-@njit([SIGNATURE], cache=True, pipeline_class=Kernel, nogil=True, error_model="numpy")
-@kept_by_sources
+@kernel([SIGNATURE], nogil=True, error_model="numpy")
 def follow_points(bench, board, firings, points, stop, limit, ended, latest, spent, idle):
     """Run points one after the other in which nothing travels.
 

@@ -5,10 +5,8 @@ f stand at ``first[f] .. first[f + 1]``.
 """
 
 import numpy as np
-from numba import njit
 
-from dse.base.kept_code import kept_by_sources
-from dse.estimate.kept import Kernel
+from dse.estimate.kept import kernel
 
 NOTHING = -1
 """In ``through``: the firing waited for nothing. IN_ORDER: for the firing of its actor before."""
@@ -17,13 +15,7 @@ IN_ORDER = -2
 _I = "int64[::1]"
 
 
-@njit(
-    [f"int64({_I}, {_I}, {_I}, {_I}, boolean, {_I}, {_I}, {_I})"],
-    cache=True,
-    pipeline_class=Kernel,
-    error_model="numpy",
-)
-@kept_by_sources
+@kernel([f"int64({_I}, {_I}, {_I}, {_I}, boolean, {_I}, {_I}, {_I})"], error_model="numpy")
 def earliest(base, first, source, ticks, in_order, start, through, order):  # ways: a compiled loop
     """Compute when each firing begins if nothing but dependencies keeps it; return how many firings could be made.
 
@@ -53,13 +45,7 @@ def earliest(base, first, source, ticks, in_order, start, through, order):  # wa
     return n
 
 
-@njit(
-    [f"void({_I}, {_I}, {_I}, boolean, {_I}, {_I}, {_I}, int64, {_I})"],
-    cache=True,
-    pipeline_class=Kernel,
-    error_model="numpy",
-)
-@kept_by_sources
+@kernel([f"void({_I}, {_I}, {_I}, boolean, {_I}, {_I}, {_I}, int64, {_I})"], error_model="numpy")
 def latest(first, source, ticks, in_order, has_before, start, order, length, slack):
     """Compute by how much each firing may begin later without a longer path; ``slack`` receives ticks.
 

@@ -9,14 +9,12 @@ of the semantics: waiting, arrivals, transfers, links, steps of a firing, ends, 
 """
 
 import numpy as np
-from numba import njit
 
-from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled import layout as at
 from dse.estimate.compiled.eights import least_of_eight
 from dse.estimate.compiled.inner import inlined, inner
 from dse.estimate.compiled.pointers import int64_pointer, is_plain, is_still, uint16_pointer
-from dse.estimate.kept import Kernel
+from dse.estimate.kept import kernel
 
 # What only some points have ------------------------------------------------------------------------------------------
 
@@ -1475,13 +1473,7 @@ def run(m, f, times, deviations):  # ways: the hot loop; one case for each phase
     return now
 
 
-@njit(
-    ["void(int64[::1], int64[::1], uint16[::1], int64[:, ::1], int64[::1])"],
-    cache=True,
-    pipeline_class=Kernel,
-    nogil=True,
-)
-@kept_by_sources
+@kernel(["void(int64[::1], int64[::1], uint16[::1], int64[:, ::1], int64[::1])"], nogil=True)
 def simulate(addresses, ends, firings, firing_times, deviations):
     """Run each memory until nothing is due any more, or its limit is passed; all accounts are in it.
 

@@ -4,16 +4,12 @@ It is the code of ``dse.estimate.compiled.burst_kernel`` compiled for benches of
 ``burst_links`` does, as ``travel_kernel`` is for what travels.
 """
 
-from numba import njit
-
-from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled.burst_kernel import SIGNATURE, run_points
 from dse.estimate.compiled.pointers import int64_pointer, linked_pointer, uint16_pointer
-from dse.estimate.kept import Kernel
+from dse.estimate.kept import kernel
 
 
-@njit([SIGNATURE], cache=True, pipeline_class=Kernel, nogil=True, error_model="numpy")
-@kept_by_sources
+@kernel([SIGNATURE], nogil=True, error_model="numpy")
 def follow_linked(bench, board, firings, points, stop, limit, ended, latest, spent, idle):
     """Run points one after the other as ``burst_kernel.follow_points`` does."""
     m, t = linked_pointer(bench.ctypes.data), int64_pointer(board.ctypes.data)

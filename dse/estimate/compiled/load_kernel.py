@@ -6,12 +6,10 @@ Everything is a flat array (``dse.estimate.bounds.slot_loads`` makes them and sa
 import math
 
 import numpy as np
-from numba import njit
 
-from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled.inner import inner
 from dse.estimate.compiled.pointers import float64_pointer, int64_pointer
-from dse.estimate.kept import Kernel
+from dse.estimate.kept import kernel
 
 
 @inner
@@ -91,17 +89,14 @@ _M = "int64[:, ::1]"
 _C = "int64[:, :, ::1]"
 
 
-@njit(
+@kernel(
     [
         f"int64({_I}, {_I}, {_I}, UniTuple(float64, 2), Tuple(({_I}, {_M})), Tuple((boolean[:, ::1], {_I}, {_I})), "
         f"UniTuple({_I}, 2), Tuple(({_M}, {_C}, {_C})))"
     ],
-    cache=True,
-    pipeline_class=Kernel,
     nogil=True,
     error_model="numpy",
 )
-@kept_by_sources
 def sweep(order, slots, loads, model, units, reach, ends, costs):
     """Settle each actor of ``order`` in turn, in ``slots`` and ``loads``; return how many moved."""
     used = np.zeros(len(loads), dtype=np.int64)
@@ -317,17 +312,14 @@ def world_of(units, ends, costs, base):
     )
 
 
-@njit(
+@kernel(
     [
         f"void({_I}, {_I}, float64[:, ::1], UniTuple(float64, 5), {_I}, Tuple(({_I}, {_M})), boolean[:, ::1], "
         f"UniTuple({_I}, 2), Tuple(({_M}, {_C}, {_C})), Tuple(({_I}, {_I}, float64[::1])))"
     ],
-    cache=True,
-    pipeline_class=Kernel,
     nogil=True,
     error_model="numpy",
 )
-@kept_by_sources
 def anneal(movable, slots, draws, model, stages, units, allowed, ends, costs, room):
     """Anneal the mapping ``slots``, a step for each row of ``draws``; leaves the best one on the way in ``slots``.
 

@@ -1,16 +1,13 @@
 """Firings on one core that may be interrupted: the loop of ``dse.estimate.bounds.one_core``, compiled."""
 
 import numpy as np
-from numba import njit
 
-from dse.base.kept_code import kept_by_sources
-from dse.estimate.kept import Kernel
+from dse.estimate.kept import kernel
 
 _I = "int64[::1]"
 
 
-@njit([f"int64({_I}, {_I}, {_I})"], cache=True, pipeline_class=Kernel, nogil=True, error_model="numpy")
-@kept_by_sources
+@kernel([f"int64({_I}, {_I}, {_I})"], nogil=True, error_model="numpy")
 def one_core(begin, ticks, left):  # ways: a compiled loop
     """Return the least of max(start + left) over all schedules of some firings on one core that may be interrupted.
 

@@ -5,11 +5,9 @@ of actions, of entries of the transfer tables and of firings run through all act
 """
 
 import numpy as np
-from numba import njit
 
-from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled.inner import inner
-from dse.estimate.kept import Kernel
+from dse.estimate.kept import kernel
 from dse.estimate.problem.prices import ACROSS, APART, CLASS_OF_ENDS, TOGETHER
 
 
@@ -104,14 +102,11 @@ _THREE = f"UniTuple({_I}, 3)"
 _FIVE = f"UniTuple({_I}, 5)"
 
 
-@njit(
+@kernel(
     [f"int64({_TRACE}, {_THREE}, {_THREE}, {_THREE}, {_FIVE}, Tuple(({_I}, {_I}, int32[::1])), {_FIVE})"],
-    cache=True,
-    pipeline_class=Kernel,
     nogil=True,
     error_model="numpy",
 )
-@kept_by_sources
 def longest_path(trace, reads, writes, buffers, times, found, counts):  # ways: a compiled loop over state it shares
     """Return the length of the longest path; add to ``counts`` what its firings are."""
     base = trace[1]
@@ -159,14 +154,7 @@ def classify(slots, slot_unit, unit_kind, unit_side, buffers, crossing, read_cla
         write_class[b] = CLASS_OF_ENDS[unit_kind[slot_unit[writer]], where]
 
 
-@njit(
-    [f"void({_I}, {_THREE}, {_THREE}, int64, {_I}, {_I})"],
-    cache=True,
-    pipeline_class=Kernel,
-    nogil=True,
-    error_model="numpy",
-)
-@kept_by_sources
+@kernel([f"void({_I}, {_THREE}, {_THREE}, int64, {_I}, {_I})"], nogil=True, error_model="numpy")
 def classes_of(slots, units, buffers, n_ports, read_class, write_class):
     """``classify`` for one mapping."""
     slot_unit, unit_kind, unit_side = units
@@ -260,17 +248,14 @@ def work(
 _C = "int64[:, :, ::1]"
 
 
-@njit(
+@kernel(
     [
         f"void({_M}, {_M}, boolean[::1], {_THREE}, {_THREE}, int64, {_M}, UniTuple({_M}, 2), Tuple(({_M}, {_C})), "
         f"UniTuple({_C}, 3), boolean, {_I})"
     ],
-    cache=True,
-    pipeline_class=Kernel,
     nogil=True,
     error_model="numpy",
 )
-@kept_by_sources
 def bounds_of(slots, rows, side_by_side, units, buffers, n_ports, actor_loads, loads, links, paths, parallel, bounds):
     """Put a bound of each mapping into ``bounds``; ``slots`` and ``rows`` of the tables: (n_mappings, n_actors)."""
     slot_unit, unit_kind, unit_side = units

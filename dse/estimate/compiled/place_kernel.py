@@ -5,12 +5,10 @@ other, ``orders`` their static orders. Memories are as in ``dse.estimate.compile
 """
 
 import numpy as np
-from numba import njit
 
-from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled import layout as at
 from dse.estimate.compiled.inner import inner
-from dse.estimate.kept import Kernel
+from dse.estimate.kept import kernel
 
 PART_POLICY = 0
 PART_CORES = 1
@@ -41,13 +39,10 @@ def cross(owner, parts, ends, gpu, crossing):
             crossing[ends[b, 2]] = v + 1
 
 
-@njit(
+@kernel(
     [f"int64({_M}, {_I}, {_I}, Tuple(({_M}, {_I}, boolean[:, ::1], boolean[::1])), int32[:, :, ::1], {_I}, {_M})"],
-    cache=True,
-    pipeline_class=Kernel,
     error_model="numpy",
 )
-@kept_by_sources
 def choose(parts, members, capacities, network, known, keys, choices):  # ways: one compiled loop with its checks
     """Choose prices and server of every buffer; return ``CHOSEN``, ``UNKNOWN`` (the keys are right) or ``DOUBTFUL``.
 
@@ -135,13 +130,10 @@ def carry(m, x, choices, shared, links, carried):
     return carried
 
 
-@njit(
+@kernel(
     [f"void({_I}, {_I}, {_M}, {_I}, {_I}, {_M}, int64[:, :, ::1], boolean[::1], UniTuple(int64, 3))"],
-    cache=True,
-    pipeline_class=Kernel,
     error_model="numpy",
 )
-@kept_by_sources
 def fill(m, template, parts, members, orders, choices, costs, shared, modes):
     """Fill the memory of a run: the template, and behind it what the design point chooses; zeros where lists begin.
 
@@ -188,8 +180,7 @@ def fill(m, template, parts, members, orders, choices, costs, shared, modes):
             column += 1
 
 
-@njit([f"boolean({_I}, {_M}, {_I}, int64, {_M}, {_M})"], cache=True, pipeline_class=Kernel, error_model="numpy")
-@kept_by_sources
+@kernel([f"boolean({_I}, {_M}, {_I}, int64, {_M}, {_M})"], error_model="numpy")
 def account(m, parts, members, makespan, of_actors, of_partitions):
     """Read the accounts of a run that is over; return whether all firings were made.
 

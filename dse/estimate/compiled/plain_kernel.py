@@ -6,18 +6,14 @@ either. Where the kernel asks for these, the answer is known to the compiler. Th
 integer.
 """
 
-from numba import njit
-
-from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled.kernel import run
 from dse.estimate.compiled.pointers import int64_pointer, plain_pointer, still_pointer, uint16_pointer
-from dse.estimate.kept import Kernel
+from dse.estimate.kept import kernel
 
 _SIGNATURE = "void(int64[::1], int64[::1], uint16[::1], int64[:, ::1], int64[::1])"
 
 
-@njit([_SIGNATURE], cache=True, pipeline_class=Kernel, nogil=True)
-@kept_by_sources
+@kernel([_SIGNATURE], nogil=True)
 def simulate_plain(addresses, ends, firings, firing_times, deviations):
     """Run each memory, a plain one, as ``kernel.simulate`` does; the last two arrays have nothing in them."""
     f = uint16_pointer(firings.ctypes.data)
@@ -26,8 +22,7 @@ def simulate_plain(addresses, ends, firings, firing_times, deviations):
         ends[i] = run(plain_pointer(addresses[i]), f, times, more)
 
 
-@njit([_SIGNATURE], cache=True, pipeline_class=Kernel, nogil=True)
-@kept_by_sources
+@kernel([_SIGNATURE], nogil=True)
 def simulate_still(addresses, ends, firings, firing_times, deviations):
     """Run each memory, a still one, as ``kernel.simulate`` does; the last two arrays have nothing in them."""
     f = uint16_pointer(firings.ctypes.data)

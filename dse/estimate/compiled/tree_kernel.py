@@ -5,11 +5,9 @@ placed, so that the depth of a node is the number of the actor that is placed ne
 """
 
 import numpy as np
-from numba import njit
 
-from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled.inner import inner
-from dse.estimate.kept import Kernel
+from dse.estimate.kept import kernel
 
 DEPTH = 0
 """Words of ``progress``: the depth of the node whose children are looked at, one of the numbers below at the ends."""
@@ -102,17 +100,14 @@ _PROBLEM = (
 )
 
 
-@njit(
+@kernel(
     [
         f"int64(int64, int64, int64, {_I}, {_I}, {_I}, {_I}, Tuple(({_I}, {_M}, {_M}, {_M})), UniTuple({_M}, 3), "
         f"{_PROBLEM}, {_M}, {_M})"
     ],
-    cache=True,
-    pipeline_class=Kernel,
     nogil=True,
     error_model="numpy",
 )
-@kept_by_sources
 def walk(least, best, nodes, progress, cursor, slots, used, children, state, problem, excluded, leaves):
     """Go on through the tree for so many nodes, or until ``leaves`` is full; return how many nodes were looked at.
 
@@ -152,14 +147,7 @@ def walk(least, best, nodes, progress, cursor, slots, used, children, state, pro
     return visited
 
 
-@njit(
-    [f"int64(int64, {_I}, Tuple(({_I}, {_M}, {_M}, {_M})))"],
-    cache=True,
-    pipeline_class=Kernel,
-    nogil=True,
-    error_model="numpy",
-)
-@kept_by_sources
+@kernel([f"int64(int64, {_I}, Tuple(({_I}, {_M}, {_M}, {_M})))"], nogil=True, error_model="numpy")
 def least_open(depth, cursor, children):
     """Return the least bound of all nodes that are yet to be looked at; a number beyond all where there are none."""
     n_children, _, child_bound, _ = children

@@ -7,24 +7,15 @@ has begun, p its ``pair``. The firing itself takes ``ticks[ticks_at[a] + pair]``
 """
 
 import numpy as np
-from numba import njit
 
-from dse.base.kept_code import kept_by_sources
-from dse.estimate.kept import Kernel
+from dse.estimate.kept import kernel
 
 _I, _N = "int64[::1]", "int32[::1]"
 _WAITS = f"Tuple(({_I}, {_I}, {_I}, {_N}))"
 _TIMES = f"Tuple(({_I}, {_I}, {_I}, {_I}))"
 
 
-@njit(
-    [f"int64({_I}, {_N}, {_WAITS}, {_TIMES}, {_I}, {_N})"],
-    cache=True,
-    pipeline_class=Kernel,
-    nogil=True,
-    error_model="numpy",
-)
-@kept_by_sources
+@kernel([f"int64({_I}, {_N}, {_WAITS}, {_TIMES}, {_I}, {_N})"], nogil=True, error_model="numpy")
 def earliest(base, pair, waits, times, start, order):  # ways: a compiled loop
     """Compute the earliest ``start`` of each firing; return how many can be made, ``order`` being their actors."""
     first, other, whom_at, whom = waits
@@ -57,14 +48,7 @@ def earliest(base, pair, waits, times, start, order):  # ways: a compiled loop
     return made
 
 
-@njit(
-    [f"void({_I}, {_N}, {_WAITS}, {_TIMES}, {_N}, {_I})"],
-    cache=True,
-    pipeline_class=Kernel,
-    nogil=True,
-    error_model="numpy",
-)
-@kept_by_sources
+@kernel([f"void({_I}, {_N}, {_WAITS}, {_TIMES}, {_N}, {_I})"], nogil=True, error_model="numpy")
 def remaining(base, pair, waits, times, order, left):
     """Compute the ticks ``left`` from the start of each firing in ``order`` to the last end, all waits considered."""
     first, other, whom_at, whom = waits
@@ -87,13 +71,7 @@ def remaining(base, pair, waits, times, order, left):
                 left[g] = max(left[g], delay[delay_at[c] + pair[g]] + left[f])
 
 
-@njit(
-    [f"void({_I}, {_N}, {_WAITS}, {_TIMES}, {_I}, int64, int64, {_I}, {_I})"],
-    cache=True,
-    pipeline_class=Kernel,
-    error_model="numpy",
-)
-@kept_by_sources
+@kernel([f"void({_I}, {_N}, {_WAITS}, {_TIMES}, {_I}, int64, int64, {_I}, {_I})"], error_model="numpy")
 def count_back(base, pair, waits, times, start, a, f, whole, ways):  # ways: a compiled loop
     """Count what is on a longest path that ends with firing ``f`` of actor ``a``.
 

@@ -8,11 +8,9 @@ and question never goes up again.
 """
 
 import numpy as np
-from numba import njit
 
-from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled.inner import inner
-from dse.estimate.kept import Kernel
+from dse.estimate.kept import kernel
 
 # The head of the memory: numbers and modes, then where the tables begin.
 N_ACTORS, N_BUFFERS, N_READS, N_LOGGED, N_LOOKS = 0, 1, 2, 3, 4
@@ -99,8 +97,7 @@ def later(last, end, order, c, other):
     return end[mine] > end[its] or (end[mine] == end[its] and order[mine] < order[its])
 
 
-@njit([f"void({_I}, {_I}, {_I}, {_I}, {_I}, {_I}, {_I}, {_I}, {_I})"], cache=True, pipeline_class=Kernel)
-@kept_by_sources
+@kernel([f"void({_I}, {_I}, {_I}, {_I}, {_I}, {_I}, {_I}, {_I}, {_I})"])
 def share_cores(base, order, start, end, partition, core, by_order, before, free):
     """Give the firings of each partition to its cores, each to the one that became free last.
 
@@ -159,8 +156,7 @@ def find_looks_of(m, a, way, n):
     return n
 
 
-@njit([f"void({_I})"], cache=True, pipeline_class=Kernel)
-@kept_by_sources
+@kernel([f"void({_I})"])
 def find_looks(m):
     """Find which tokens, and which room, set out together, and when.
 
@@ -464,8 +460,7 @@ def back_over_looks(m, out, n, look):
         look -= 1
 
 
-@njit([f"int64({_I}, int64, int64, int64[:, ::1])"], cache=True, pipeline_class=Kernel)
-@kept_by_sources
+@kernel([f"int64({_I}, int64, int64, int64[:, ::1])"])
 def walk(m, pos, look, out):
     """Go back from the end of a firing, or from the arrival of a look, to the begin of the run.
 
@@ -560,8 +555,7 @@ def push(m, pointers, slack, look_slack, a, pos, last, late):  # ways: one case 
     return changed
 
 
-@njit([f"void({_I}, {_I}, int64, boolean, {_I})"], cache=True, pipeline_class=Kernel)
-@kept_by_sources
+@kernel([f"void({_I}, {_I}, int64, boolean, {_I})"])
 def slacks(m, by_order, makespan, complete, slack):
     """Compute by how much each firing may begin later, all else in its order, without the run taking longer.
 

@@ -4,15 +4,17 @@ numba links what a function calls into it and optimises and generates all of it 
 thread that is most of the work, and there is nothing to gain: what it calls has a loop over all threads of a batch.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 
 from numba.core.codegen import CodeLibrary, JITCodeLibrary
 from numba.core.compiler import Compiler
 
+from dse.base.kept_code import function_of
+
 
 @cache
-def caller_of(names: Iterable[str]) -> type[Compiler]:
+def caller_of(names: tuple[str, ...]) -> type[Compiler]:
     """Return a class for ``njit(..., pipeline_class=...)``: functions of these names are called where they are.
 
     They have to be kept as long as the caller is (functions of modules are), and compiled with ``kept_by_sources``.
@@ -42,7 +44,7 @@ class _Calling(JITCodeLibrary):
 
     def add_linking_library(self, library: CodeLibrary) -> None:
         """Link a library, unless it has one of the functions that stay where they are."""
-        if library.name.rpartition("_")[0] in self._elsewhere:  # behind it stands the digest of its sources
+        if function_of(library.name) in self._elsewhere:
             library._ensure_finalized()  # type: ignore[no-untyped-call]
             return
         super().add_linking_library(library)  # type: ignore[no-untyped-call]
