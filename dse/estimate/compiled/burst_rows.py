@@ -49,7 +49,7 @@ def wait(m, p, now, stamp):
     return m[p + at.SLACK] < 0
 
 
-@inner
+@inlined
 def goes_on_alone(m, p, a, x, now, rounds):
     """Return when an actor whose firing ended at ``now`` fires again if it is the one that its lane fires next.
 
@@ -71,7 +71,7 @@ def wake_for(m, q, stamp):
         wake(m, q, stamp)
 
 
-@inner
+@inlined
 def fire_row(m, t, f, p, a, x, position, now, ticks, mask, rounds):
     """Make firings from ``now`` on, at least one, until one has to wait for what is not known.
 

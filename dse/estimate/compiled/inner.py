@@ -7,6 +7,7 @@ is handed on as it was lowered, and is optimised once, where it is linked into t
 
 import ctypes
 from collections.abc import Callable
+from typing import Any
 
 from numba import njit
 from numba.core.codegen import JITCodeLibrary
@@ -43,6 +44,10 @@ class _Inside(JITCodeLibrary):
         """Return the generator, without environments."""
         return _NoEnvironments(self._codegen)
 
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Leave them to the kernel here too, but for where things lie in memory."""
+        ll_module.data_layout = self._codegen._data_layout
+
     def _optimize_final_module(self) -> None:
         """Leave the functions as they were lowered, with what they call beside them."""
 
@@ -65,7 +70,11 @@ class Inner(Compiler):
         return super().compile_extra(func)  # type: ignore[no-untyped-call]
 
 
-inner = njit(error_model="numpy", pipeline_class=Inner)
-"""Compiles what only a kernel calls, and nothing in Python: it may not raise."""
+inner = njit(error_model="numpy", forceinline=False, pipeline_class=Inner)
+"""Compiles what only a kernel calls, and nothing in Python: it may not raise.
+
+That it is not always inlined has to be said: else numba hands that on from an ``inlined`` function to all that it
+calls. So the general kernel had 76,000 instructions, and most of its compilation was for what hardly a firing comes to.
+"""
 inlined = njit(error_model="numpy", forceinline=True, pipeline_class=Inner)
 """The same for what most firings pass through."""

@@ -139,7 +139,7 @@ def log_transfer(m, a, e, waited, ticks, now):
 # Waiting --------------------------------------------------------------------------------------------------------------
 
 
-@inner
+@inlined
 def look(m, p):
     """Let a partition look for work in the next phase of starts."""
     if m[p + at.LOOKING] == 0:
@@ -187,7 +187,7 @@ def note_due(m, slot):
         m[m[at.FIRST_OF_EIGHT] + eight] = least_of_eight(m, m[at.ACTIVE] + 8 * eight)
 
 
-@inner
+@inlined
 def leave(m, a):
     """Let the input tokens of a planned firing leave after the fact: nobody has waited for their room."""
     x, time = m[a + at.COLUMN], m[a + at.LEAVE_AT]
@@ -203,7 +203,7 @@ def leave(m, a):
             m[b + at.ROOM + at.HELD] += m[e + at.TOKENS]
 
 
-@inner
+@inlined
 def lacks_space(m, b, tokens, now):
     """Return whether a buffer lacks space; if tokens of its reader have yet to leave, that becomes a step."""
     if visits(m) and travels(m, b):
@@ -220,7 +220,7 @@ def lacks_space(m, b, tokens, now):
     return True
 
 
-@inner
+@inlined
 def ask_on(m, a, now):
     """Ask inputs, then outputs, from the one the actor was blocked on; ready when all have what is needed."""
     x = m[a + at.COLUMN]
@@ -275,7 +275,7 @@ def charge(m, a, now):
         m[b + at.WRITE_BLOCKINGS] += 1
 
 
-@inner
+@inlined
 def answered(m, a, now):
     """What the actor was blocked on has what it needs."""
     charge(m, a, now)
@@ -292,7 +292,7 @@ def free(m, b, now):
         answered(m, m[b + at.SOURCE], now)
 
 
-@inner
+@inlined
 def release(m, a, x, now):
     """Let the input tokens of a firing leave."""
     for e in range(m[x + at.READ_FIRST], m[x + at.READ_END], at.TRANSFER_FIELDS):
@@ -663,7 +663,7 @@ def deliver_due(m, a, x, now):
     m[a + at.STAGE] = at.ENDING
 
 
-@inner
+@inlined
 def begin_writes(m, a, x, now):
     """The processing is over: tokens leave (if they stayed), tokens are launched, the writes begin."""
     if m[at.RELEASE_EARLY] == 0:
@@ -730,7 +730,7 @@ def process(m, a, x, now):
         m[m[a + at.SLOT]] = now + m[x + at.COMPUTE] + deviation(m, a)
 
 
-@inner
+@inlined
 def step(m, a, now):
     """Make all steps of a firing that are due now, those of zero length behind them as well."""
     x, due = m[a + at.COLUMN], m[a + at.SLOT]
@@ -888,7 +888,7 @@ def make_ends(m, f, times, now):
 # Starts ---------------------------------------------------------------------------------------------------------------
 
 
-@inner
+@inlined
 def search(m, p, start):
     """Return the first ready place at or behind ``start``, cyclically; one is ready."""
     places, n = m[p + at.PLACES], m[p + at.N_PLACES]
@@ -900,7 +900,7 @@ def search(m, p, start):
     return place
 
 
-@inner
+@inlined
 def choose_static(m, p):
     """STATIC_ORDER: the next unfinished actor of the list, if it is ready, or NONE."""
     n = m[p + at.N_ORDER]
@@ -1160,7 +1160,7 @@ def start_firing(m, f, times, deviations, p, a, now):  # ways: the hot loop; a c
     note_due(m, m[a + at.SLOT])
 
 
-@inner
+@inlined
 def sort_looking(m):
     """Sort the partitions that look by index."""
     first = m[at.LOOKING_LIST]

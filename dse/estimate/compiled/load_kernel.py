@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from dse.estimate.compiled.arrays import copy
 from dse.estimate.compiled.inner import inner
 from dse.estimate.compiled.pointers import float64_pointer, int64_pointer
 from dse.estimate.kept import kernel
@@ -60,7 +61,7 @@ def settle(a, slots, loads, used, model, units, reach, ends, costs, work):
     allowed, first_slot, n_slots = reach
     home = slots[a]
     put(a, home, -1, slots, units, ends, costs, base, loads)
-    before[:] = loads
+    copy(before, loads)
     for s in range(len(loads)):
         raised(loads, model[0], model[1], powers, s)
     put(a, home, 1, slots, units, ends, costs, base, loads)
@@ -71,12 +72,12 @@ def settle(a, slots, loads, used, model, units, reach, ends, costs, work):
             if not allowed[a, u] or slot == home or (opened and used[slot] == 0):
                 continue
             opened = opened or used[slot] == 0
-            loads[:] = before
+            copy(loads, before)
             put(a, slot, 1, slots, units, ends, costs, base, loads)
             found = height(model, loads, before, powers)
             if found < least:
                 least, where = found, slot
-    loads[:] = before
+    copy(loads, before)
     put(a, where, 1, slots, units, ends, costs, base, loads)
     slots[a] = where
     used[home] -= 1
@@ -330,7 +331,7 @@ def anneal(movable, slots, draws, model, stages, units, allowed, ends, costs, ro
     most, cut_weight, stage_weight, hot, cold = model
     n_slots, n_stages, base = len(units[0]), stages.max() + 1, room[0]
     n_loads = n_stages * n_slots
-    base[:] = stages * n_slots
+    copy(base, stages * n_slots)
     room[1][: 6 * n_loads + n_slots] = 0
     room[2][:] = 0.0
     cut = load_all(slots, units, ends, costs, base, room[1][:n_loads])
@@ -359,10 +360,10 @@ def anneal(movable, slots, draws, model, stages, units, allowed, ends, costs, ro
             now, cut = found, cut + change
             if now < least:
                 least = now
-                best[:] = slots
+                copy(best, slots)
         else:
             now_at[a] = home
             if b >= 0:
                 now_at[b] = slot
             take_back(n_undone, n_stages, loads, known, undo)
-    slots[:] = best
+    copy(slots, best)

@@ -7,6 +7,7 @@ other, ``orders`` their static orders. Memories are as in ``dse.estimate.compile
 import numpy as np
 
 from dse.estimate.compiled import layout as at
+from dse.estimate.compiled.arrays import copy
 from dse.estimate.compiled.inner import inner
 from dse.estimate.kept import kernel
 
@@ -141,7 +142,7 @@ def fill(m, template, parts, members, orders, choices, costs, shared, modes):
     ``modes``: the words RELEASE_EARLY, PARALLEL and LIMIT.
     """
     chosen, n = len(template), len(members)
-    m[:chosen] = template
+    copy(m, template)
     rows = chosen + len(choices) * at.CHOSEN_FIFO_FIELDS + n * at.CHOSEN_ACTOR_FIELDS
     places = rows + len(parts) * at.PART_FIELDS
     order = places + n
