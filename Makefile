@@ -84,10 +84,12 @@ test-quick: .venv/ready-run .venv/ready-test
 test-full: .venv/ready-run .venv/ready-test
 	$(PYTEST)
 	DSE_CASES=20000 $(PYTEST) tests/property/test_engines_agree.py tests/property/test_bursts_agree.py \
-		tests/property/test_bounds.py tests/property/test_search_bounds.py tests/unit/estimate/gpu_batch \
+		tests/property/test_bounds.py tests/property/test_search_bounds.py tests/property/test_estimation.py tests/unit/estimate/gpu_batch \
 		tests/unit/explore/test_methods.py tests/unit/explore/test_search_quality.py
-	DSE_NATIVE_CASES=200 $(PYTEST) tests/native/same tests/native/device tests/unit/gpu/test_card_benchmark.py
-	DSE_INTERRUPTS=100 $(PYTEST) tests/end_to_end/test_signals.py tests/unit/flows/test_measured.py
+	DSE_NATIVE_CASES=200 $(PYTEST) tests/native/same tests/native/device tests/native/runtime \
+		tests/unit/gpu/test_card_benchmark.py
+	DSE_INTERRUPTS=100 $(PYTEST) tests/end_to_end/test_signals.py tests/end_to_end/test_explore_cli.py \
+		tests/unit/flows/test_measured.py tests/unit/explore/test_cluster.py
 	DSE_FUZZ_PERCENT=100 $(PYTEST) tests/fuzz
 	DSE_MEASURED_PAGES=1 $(BIN)/pytest -q tests/end_to_end/test_documents.py -k measurements
 	$(if $(DSE_CORPORA),$(PYTEST) tests/golden tests/unit/frontend tests/unit/program tests/unit/passes)

@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -48,6 +48,20 @@ def one_worker(lock: Path) -> Iterator[None]:
 def shared_folder() -> Path:
     """Return where programs of tests lie: of all workers of one run, or of all runs of the fuzzers."""
     return Path(os.environ.get("DSE_TEST_PROGRAMS") or cache_folder("native/tests") or _scratch())
+
+
+def written_once(name: str, write: Callable[[Path], Path]) -> Path:
+    """Return a file that one worker writes, with what belongs to it, into a folder of that name that all workers see.
+
+    Where its sources lie is part of a program: those that lie in a folder of each worker are compiled by each.
+    """
+    folder = shared_folder().with_name("sources") / name
+    told = folder.with_suffix(".path")
+    with one_worker(folder.with_suffix(".lock")):
+        if not told.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            told.write_text(str(write(folder)), encoding="utf-8")
+    return Path(told.read_text(encoding="utf-8"))
 
 
 def native_cache() -> Path:

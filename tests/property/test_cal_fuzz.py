@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from dse.base.diagnostics import Gatherer, read_source
 from dse.frontend.cal.parser import parse_cal
 from dse.frontend.cal.tokens import RESERVED, SIGNS
+from tests.examples import examples
 from tests.unit.frontend.cal_printer import print_cal
 from tests.unit.frontend.syntax_support import parse_clean, without_spans
 
@@ -52,14 +53,14 @@ def check(text: str) -> None:
         assert without_spans(parse_clean(print_cal(tree))) == without_spans(tree)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(max_size=80))
 def test_any_text(text: str) -> None:
     check(text)
     check(f"actor A() ==> :\n{text}\nend")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join))
 def test_any_sequence_of_tokens(text: str) -> None:
     check(text)
@@ -79,13 +80,13 @@ def damaged(draw: st.DrawFn) -> str:
     return text[: draw(st.integers(0, len(text)))] if draw(st.booleans()) else text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(damaged())
 def test_damaged_actors(text: str) -> None:
     check(text)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(
         st.sampled_from(["(", "[", "f(", "a[", "if a then ", "not (", "-(", "1 + ", "[1 : for int i in "]),

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from dse.base.diagnostics import read_source
 from dse.frontend.cal.ast import ActorDecl, CalFile, Expr
 from dse.frontend.cal.tree_codec import decode, encode
+from tests.examples import examples
 from tests.property.cal_trees import cal_files, expressions
 from tests.unit.frontend.cal_expression_printer import expression_text
 from tests.unit.frontend.cal_printer import print_cal
@@ -16,7 +17,7 @@ from tests.unit.frontend.syntax_support import parse_clean, without_spans
 SLOW_TO_DRAW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=SLOW_TO_DRAW)
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=SLOW_TO_DRAW)
 @given(expressions)
 def test_expressions_survive_printing(expression: Expr) -> None:
     text = expression_text(expression)
@@ -25,7 +26,7 @@ def test_expressions_survive_printing(expression: Expr) -> None:
     assert without_spans(entity.variables[0].value) == expression
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=SLOW_TO_DRAW)
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=SLOW_TO_DRAW)
 @given(cal_files)
 def test_files_survive_printing(file: CalFile) -> None:
     parsed = parse_clean(print_cal(file))

@@ -30,6 +30,7 @@ from dse.program.verify.actors import verify
 from dse.program.verify.findings import assert_none
 from dse.run.execution import run_network
 from dse.run.options import RunOptions
+from tests.examples import examples
 
 WIDTHS = (1, 3, 7, 8, 9, 16, 20, 31, 32, 33, 64)
 ANY = IntType(64, True)
@@ -218,7 +219,7 @@ def run_statements(variables: list[Variable], body: list[Stmt]) -> list[int]:
     return [int(word) for word in run_network(network, RunOptions()).stdout.split()]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.integers(0, 1 << 32))
 def test_stores_and_values_equal_those_of_a_plain_evaluator(seed: int) -> None:
     writer = Writer(seed, any_counts=True)

@@ -14,6 +14,7 @@ from dse.passes.rewrites.explicit import make_explicit
 from dse.program.explicit import Wiring
 from dse.program.ir import Action, Actor, Assign, Binary, Const, Declare, Expr, Load, Stmt, Transition, Variable
 from dse.program.types import IntType, ListType
+from tests.examples import examples
 from tests.property.test_interp_expressions import ANY, DivisionByZero, Writer, evaluate, touching
 
 ALONE = Wiring(inputs=(), loops=(), fan_outs=())
@@ -31,7 +32,7 @@ def explicit_values(variables: list[Variable], exprs: list[Expr]) -> tuple[list[
     return [e for e in found if e is not None], values
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.integers(0, 1 << 32))
 def test_no_value_leaves_its_bounds(seed: int) -> None:
     writer = Writer(seed, any_counts=True)
@@ -63,7 +64,7 @@ def _another(writer: Writer, variables: list[Variable], name: str) -> object:
 OPERATORS = ("+", "-", "*", "/", "mod", "&", "|", "^", "<<", ">>")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.integers(0, 1 << 32))
 def test_the_range_of_an_operator_holds_all_results_and_reaches_both_ends(seed: int) -> None:
     """All pairs of small ranges by brute force; ends are reached for the operators whose ranges are exact."""

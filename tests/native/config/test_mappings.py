@@ -14,13 +14,14 @@ from dse.formats.bxdf import write_bxdf
 from dse.formats.xcf import read_xcf
 from dse.formats.xcf_write import XcfDialect, write_xcf
 from dse.model.design_point import DesignPoint
+from tests.examples import examples
 from tests.fuzz.mutations import mutate_words, mutate_xml
 from tests.native.config.comparison import PLATFORM, as_answer, difference
 from tests.native.config.readers import Readers, network_fields
 from tests.unit.formats.strategies import design_points, topologies
 from tests.unit.formats.test_xcf import EXELIXI, NET, STREAMBLOCKS, TURNUS
 
-FILE = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FILE = settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def on_cpus(point: DesignPoint) -> bool:

@@ -67,10 +67,9 @@ def test_all_16_mappings_of_jpeg(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def drawn(tmp_path_factory: pytest.TempPathFactory) -> Batch:
+def drawn() -> Batch:
     """Random networks of actors that can run on a GPU, of both kinds."""
-    folder = tmp_path_factory.mktemp("drawn")
-    return batch(range(40, 42 + CASES // 20), folder, timed=(False, True), small=True, reading=False, silent=True)
+    return batch(range(40, 42 + CASES // 20), timed=(False, True), small=True, reading=False, silent=True)
 
 
 def check_mapping(of: Batch, program: Built, seed: int, folder: Path) -> None:

@@ -7,6 +7,7 @@ have met first is what goes wrong.
 import random
 import tempfile
 from collections import defaultdict
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from tests.native.device.test_same import ACTORS, differences_of, finished
 from tests.native.device.test_simd import WORK, both, shaped
 from tests.native.same.batches import CASES
 from tests.native.same.comparing import Built, built, compiler, sanitizes
+from tests.native.shared import written_once
 
 pytestmark = [
     pytest.mark.skipif(compiler() is None, reason="there is no C++ compiler"),
@@ -73,9 +75,8 @@ def test_the_first_round_that_fails_is_told(letters: str, shape: tuple[int, int]
 
 
 @pytest.fixture(scope="module")
-def drawn(build: BuildOptions, tmp_path_factory: pytest.TempPathFactory) -> Built:
-    folder = tmp_path_factory.mktemp("drawn")
-    path = write_network(CASES, 3 + CASES // 30, folder)
+def drawn(build: BuildOptions) -> Built:
+    path = written_once("shared-loops", partial(write_network, CASES, 3 + CASES // 30))
     return built(load_network(str(path), source_paths=(str(ACTORS), str(HERE / "trial"))).network, build)
 
 

@@ -155,10 +155,9 @@ def test_numbers_that_make_no_sense(arguments: tuple[str, str], said: str, sever
 
 
 @pytest.fixture(scope="module")
-def drawn(tmp_path_factory: pytest.TempPathFactory) -> Batch:
+def drawn() -> Batch:
     """Random networks most of whose actions leave nothing for the next firing."""
-    folder = tmp_path_factory.mktemp("apart")
-    return batch(range(40, 42 + CASES // 20), folder, timed=(False, True), small=True, reading=False, apart=True)
+    return batch(range(40, 42 + CASES // 20), timed=(False, True), small=True, reading=False, apart=True)
 
 
 def check_shape(of: Batch, program: Built, seed: int, folder: Path) -> int:

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from dse.run.options import RunOptions
+from tests.examples import examples
 from tests.native.natives.both import Script, run_cpp, run_python
 from tests.native.natives.declared import CALLS, Call
 from tests.native.natives.test_equal import NAMES, left_behind, make_tree, readable, snapshot
@@ -36,7 +37,7 @@ _STEPS = st.one_of(
     st.tuples(st.just("Writer.Writer_write"), st.integers(0, 255)),
 )
 _MANY = settings(
-    max_examples=150,
+    max_examples=examples(150),
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),  # each example starts a program: to shrink one takes minutes
     suppress_health_check=[HealthCheck.function_scoped_fixture],

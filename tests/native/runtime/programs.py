@@ -1,8 +1,9 @@
-"""Compiles and runs the C++ programs of these tests, plain and under sanitizers.
+"""Compiles and runs the C++ programs of these tests, plain and under sanitizers; in ``make test`` that of threads.
 
 They are linked with the engine that programs of networks have, which is compiled once for all tests.
 """
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -18,6 +19,9 @@ VARIANTS = {
 }
 
 
+WHOLE = "DSE_NATIVE_CASES" in os.environ
+"""Whether these tests run as in ``make test-full``; in ``make test`` the other sanitizer sees applications only."""
+TRIED = tuple(VARIANTS) if WHOLE else ("plain", "thread")
 KINDS = {
     "plain": BuildOptions(),
     "timed": BuildOptions(timed=True),
@@ -34,13 +38,12 @@ def built(source: str, variant: str = "plain") -> Path:
 def fan(variant: str = "plain", *, timed: bool = False) -> Path:
     """Return the program that runs ``fan.hpp``; ``timed``: it can note its visits.
 
-    Under sanitizers both are one, with an engine of its own: what notes visits runs as the other does where it has no
-    file for them.
+    Under sanitizers the latter has an engine of its own.
     """
-    if variant != "plain":
+    if timed and variant != "plain":
         flags = (*FLAGS, *VARIANTS[variant], "-DDSE_TIMED=1", "-DOWN_ENGINE=1")
         return compiled(HERE / "run_fan.cpp", *flags)
-    kind = KINDS["timed" if timed else "plain"]
+    kind = KINDS["timed" if timed else variant]
     return _linked("run_fan.cpp", variant, kind, "-DOWN_ENGINE=0", *(("-DDSE_TIMED=1",) if timed else ()))
 
 

@@ -6,14 +6,13 @@ import time
 
 import pytest
 
-from tests.native.runtime.programs import built, output_of
+from tests.native.runtime.programs import TRIED, built, output_of
 
-VARIANTS = ("plain", "thread", "address")
 THREADS = ("1", "nonpreemptive", "roundrobin")
 ON_TWO = THREADS[1:]
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", TRIED)
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize(
     ("case", "code", "expected"),
@@ -43,7 +42,7 @@ def test_a_signal_ends_a_run(threads: str, sent: signal.Signals) -> None:
     assert text.decode().startswith("the run was in '" if threads == "1" else "the run was on 2 threads, after ")
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", TRIED)
 @pytest.mark.parametrize("threads", ON_TWO)
 def test_a_choice_sees_one_moment(variant: str, threads: str) -> None:
     """The writer writes both tokens while the reader stands between its two guards: the first one must hold later.
@@ -84,7 +83,7 @@ def test_idle_firings_of_one_thread_do_not_end_a_run_in_which_another_still_work
     assert text.startswith("livelock 0 40001 1 ")
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", TRIED)
 def test_a_program_that_ends_itself_out_of_turn_is_a_wrong_order(variant: str) -> None:
     text = output_of(built("run_cases.cpp", variant), "quitter", "static", "400")
     assert text.startswith("quiescent 0 5 0 0\nthe static order of 'p0' cannot be followed: when it was the turn of 'r")

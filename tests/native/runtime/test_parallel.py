@@ -5,9 +5,8 @@ from functools import cache
 
 import pytest
 
-from tests.native.runtime.programs import fan, output_of
+from tests.native.runtime.programs import TRIED, fan, output_of
 
-VARIANTS = ("plain", "thread", "address")
 # POLICY:CORES:ACTORS[:ORDER] of each partition; policies by their place in the enumeration of run_types.hpp. The actors
 # are source 0, split 1, sum 2, sink 3.
 MAPPINGS = {
@@ -32,7 +31,7 @@ def moved(text: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("fifo_tokens", [4, 100])
 @pytest.mark.parametrize("mapping", MAPPINGS)
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", TRIED)
 def test_moves_the_tokens_of_a_run_on_one_thread(variant: str, mapping: str, fifo_tokens: int) -> None:
     program = fan(variant)
     alone = moved_alone(variant, fifo_tokens)
@@ -47,7 +46,7 @@ def moved_alone(variant: str, fifo_tokens: int) -> list[str]:
     return list(moved(output_of(fan(variant), "fan", str(fifo_tokens), "0")))
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", TRIED)
 @pytest.mark.parametrize("mapping", ["1:1:0,1/1:1:2,3", "0:2:0,1,2,3", "3:1:0,1,2,3"])
 def test_idle_firings_end_a_run(variant: str, mapping: str) -> None:
     lines = output_of(fan(variant), "idle", "4096", "0", mapping).splitlines()
@@ -57,7 +56,7 @@ def test_idle_firings_end_a_run(variant: str, mapping: str) -> None:
     assert idles >= 100_000
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", TRIED)
 @pytest.mark.parametrize("limit", [1, 2, 7, 5000, 20_000])
 @pytest.mark.parametrize("mapping", ["1:1:0,1/1:1:2,3", "0:2:0,1,2,3", "3:1:0,1,2,3"])
 def test_makes_no_firing_more_and_none_less_than_allowed(variant: str, limit: int, mapping: str) -> None:
@@ -77,7 +76,7 @@ def test_a_static_order_that_cannot_be_followed_is_told() -> None:
 UNEVEN = ["4:1:0,1:" + ",".join("0" * 9 + "1" * 6), "4:1:2,3:" + ",".join("2" * 4 + "3" * 5)]
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", TRIED)
 @pytest.mark.parametrize("mapping", ["/".join(UNEVEN), "/".join(reversed(UNEVEN))])
 def test_an_actor_is_passed_over_only_when_it_has_ended(variant: str, mapping: str) -> None:
     program = fan(variant)

@@ -3,12 +3,15 @@
 import hashlib
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from dse.base.caches import digest_of
 from dse.frontend.network.elaborate import load_network
 from dse.program.network import Network
 from dse.program.verify.actors import verify
 from dse.program.verify.findings import assert_none
+from tests.native.shared import written_once
 from tests.property.native_networks import RandomNetwork, random_network, write_batch
 
 CASES = int(os.environ.get("DSE_NATIVE_CASES", "0"))
@@ -27,7 +30,6 @@ class Batch:
 
 def batch(
     seeds: range,
-    folder: Path,
     *,
     timed: tuple[bool, ...] = (False, True),
     small: bool = False,
@@ -45,9 +47,14 @@ def batch(
         for k, s in enumerate(seeds)
     ]
     kept = tuple(p for p in parts if reading or not any("source_readByte" in a.text for a in p.actors))
-    network = load_network(str(write_batch(kept, folder / "source"))).network
+    top = written_once(f"batch-{digest_of(repr(kept))}", partial(write_batch, kept))
+    network = load_network(str(top)).network
     for instance in network.instances:
         assert_none(verify(instance.actor), instance.name)
-    source = folder / "input"
-    source.write_bytes(INPUT)
-    return Batch(parts=kept, network=network, input=source)
+    return Batch(parts=kept, network=network, input=written_once("batch-input", write_input))
+
+
+def write_input(folder: Path) -> Path:
+    """Write the file that those read which read one."""
+    (folder / "input").write_bytes(INPUT)
+    return folder / "input"

@@ -13,6 +13,7 @@ from dse.run.execution import RunResult, run_network
 from dse.run.options import RunOptions
 from tests.native.same.batches import CASES
 from tests.native.same.comparing import Built, built, compiler, outcome
+from tests.native.shared import written_once
 from tests.property.native_faults import FAULTS, write_faults
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="there is no C++ compiler")
@@ -21,8 +22,8 @@ NOTHING = RunOptions(input=os.devnull)
 
 
 @pytest.fixture(scope="module")
-def network(tmp_path_factory: pytest.TempPathFactory) -> Network:
-    return load_network(str(write_faults(tmp_path_factory.mktemp("faults"), DRAWN))).network
+def network() -> Network:
+    return load_network(str(written_once("faults", partial(write_faults, drawn=DRAWN)))).network
 
 
 @pytest.fixture(scope="module")

@@ -67,10 +67,9 @@ def finished(result: RunResult | str) -> RunResult:
 
 
 @pytest.fixture(scope="module")
-def mixed(tmp_path_factory: pytest.TempPathFactory) -> Batch:
+def mixed() -> Batch:
     """Networks that do not depend on time beside such that do."""
-    folder = tmp_path_factory.mktemp("mixed")
-    return batch(range(20, 22 + CASES // 20), folder, timed=(False, True), small=True, reading=False)
+    return batch(range(20, 22 + CASES // 20), timed=(False, True), small=True, reading=False)
 
 
 def of_untimed(of: Batch) -> set[str]:

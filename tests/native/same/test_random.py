@@ -25,7 +25,7 @@ MORE = [
 def test_random_networks_do_the_same_in_both_executions(seeds: range, build: BuildOptions, tmp_path: Path) -> None:
     if not sanitizes(build):
         pytest.skip("this compiler has no sanitizers")
-    drawn = batch(seeds, tmp_path, small=True)
+    drawn = batch(seeds, small=True)
     of = built(drawn.network, build, rounds=True)
     for k, (fifo, firings) in enumerate(((512, None), (1, None), (7, None), (64, 1000), (512, 37), (3, 400))):
         options = RunOptions(

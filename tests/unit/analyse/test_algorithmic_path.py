@@ -20,6 +20,7 @@ from dse.model.problem import Problem
 from dse.model.program_path import IN_ORDER
 from dse.model.trace import AccessTable, Topology, Trace, TraceAction, TraceActor, TraceBuffer, make_trace
 from dse.model.weights import Cost, WeightTable
+from tests.examples import examples
 from tests.unit.formats.runs import runs
 
 
@@ -57,7 +58,7 @@ def plain_ends(tables: ProblemTables, *, in_order: bool) -> tuple[list[int], lis
 
 
 @given(trace=runs(accesses=True), seed=st.integers(0, 1000), in_order=st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_it_is_the_longest_path(trace: Trace, seed: int, in_order: bool) -> None:
     tables = tables_of(trace, random.Random(seed))
     ends, ticks, before = plain_ends(tables, in_order=in_order)
@@ -85,7 +86,7 @@ def test_it_is_the_longest_path(trace: Trace, seed: int, in_order: bool) -> None
 
 
 @given(trace=runs(), seed=st.integers(0, 1000))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_tokens_and_order_are_the_path_of_the_bounds(trace: Trace, seed: int) -> None:
     tables = tables_of(trace, random.Random(seed))
     times = []

@@ -11,6 +11,7 @@ from dse.analyse.dependencies import derive_dependencies
 from dse.base.errors import FormatError
 from dse.model.dependencies import DEPENDENCY_KINDS
 from dse.model.trace import AccessTable, Topology, Trace, TraceAction, TraceActor, TraceBuffer, make_trace
+from tests.examples import examples
 from tests.unit.formats.runs import runs
 
 Edge = tuple[tuple[int, int], tuple[int, int], str, str, int]
@@ -68,13 +69,13 @@ def edges_of(trace: Trace) -> list[Edge]:
 
 
 @given(trace=runs(accesses=True))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_equal_to_the_reference(trace: Trace) -> None:
     assert edges_of(trace) == reference(trace)
 
 
 @given(trace=runs(accesses=True))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_columns_are_sorted_and_acyclic(trace: Trace) -> None:
     found = derive_dependencies(trace)
     keys = list(zip(found.target, found.kind, found.label, found.source, strict=True))

@@ -14,6 +14,7 @@ from dse.estimate.reference.engine import ReferenceEngine
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.problem import Problem
 from dse.model.trace import tokens_of_buffers
+from tests.examples import examples
 from tests.unit.estimate.networks import CPU, network
 from tests.unit.explore.random_problems import problem_of
 
@@ -44,7 +45,7 @@ def spread(problem: Problem, owners: list[int]) -> DesignPoint:
     return replace(one_core(problem), partitions=partitions)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 40), st.lists(st.integers(0, 2), min_size=5, max_size=5))
 def test_every_mapping_completes_with_as_many_tokens(seed: int, firings: int, owners: list[int]) -> None:
     problem = plain(seed, firings)

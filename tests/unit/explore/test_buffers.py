@@ -20,6 +20,7 @@ from dse.model.weights import Cost, WeightTable
 from dse.sizing.buffers import BufferSizing, size_buffers
 from dse.sizing.methods import SIZING_METHODS, SizingMethod
 from dse.sizing.write_blocking import WriteBlocking
+from tests.examples import examples
 from tests.property.estimation_cases import Case, Shape, estimation_cases, random_case
 
 SMALL = Shape(max_actors=4, max_firings=40)
@@ -75,7 +76,7 @@ def by_time(case: Case) -> bool:
 
 @pytest.mark.parametrize("method", [m for m in SIZING_METHODS if m != "throughput"])
 @given(case=estimation_cases(SMALL))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_sizes_run_within_the_tolerance(method: SizingMethod, case: Case) -> None:
     found = sized(case, method)
     engine = CompiledEngine(case.problem)
@@ -94,7 +95,7 @@ def test_sizes_run_within_the_tolerance(method: SizingMethod, case: Case) -> Non
 
 
 @given(case=estimation_cases(SMALL))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_no_single_minimal_capacity_can_be_lowered(case: Case) -> None:
     found = sized(case, "minimal").chosen.capacities
     engine, least = CompiledEngine(case.problem), build_tables(case.problem).least_capacity
@@ -105,7 +106,7 @@ def test_no_single_minimal_capacity_can_be_lowered(case: Case) -> None:
 
 
 @given(case=estimation_cases(SMALL))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_maximal_is_as_if_there_were_no_limit(case: Case) -> None:
     assume(not by_time(case))
     arrival = case.problem.weights.arrival

@@ -208,7 +208,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("moment", [1, 14])
+@pytest.mark.parametrize("moment", [1, 14] if "DSE_INTERRUPTS" in os.environ else [1])
 def test_a_scheduler_that_dies_loses_nothing_that_was_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int
 ) -> None:

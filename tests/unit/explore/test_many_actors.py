@@ -15,6 +15,7 @@ from dse.explore.moves.construction import chunks, pipeline_order
 from dse.explore.space import space as spaces
 from dse.explore.space.build import build_space
 from dse.explore.space.surjections import many_mappings
+from tests.examples import examples
 from tests.unit.explore.fakes import chain_space, context
 from tests.unit.explore.test_space import options, platform, topology
 
@@ -23,7 +24,7 @@ from tests.unit.explore.test_space import options, platform, topology
     cores=st.integers(1, 4), gpus=st.integers(0, 2), actors=st.integers(1, 6), capable=st.integers(0, 6),
     least=st.integers(1, 3),
 )  # fmt: skip
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_many_mappings_are_as_many_as_the_tables_count(
     cores: int, gpus: int, actors: int, capable: int, least: int
 ) -> None:
@@ -68,7 +69,7 @@ def test_few_mappings_of_many_actors_are_counted_by_tables() -> None:
 
 
 @given(edges=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=16), loads=st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_orders_and_runs_are_those_of_the_plain_rules(edges: list[tuple[int, int]], loads: st.DataObject) -> None:
     ticks = tuple((n,) for n in loads.draw(st.lists(st.integers(0, 5), min_size=8, max_size=8)))
     traffic = tuple(Traffic(source=s, target=t, tokens=1) for s, t in edges)

@@ -14,6 +14,7 @@ from dse.explore.space.build import build_space
 from dse.explore.space.space import Candidate, SpaceOptions
 from dse.model.design_point import POLICIES
 from dse.model.weights import Cost
+from tests.examples import examples
 from tests.unit.explore.random_problems import BOX, problem_of
 
 
@@ -22,7 +23,7 @@ from tests.unit.explore.random_problems import BOX, problem_of
     policy=st.sampled_from(POLICIES[:4]), transfers=st.sampled_from(["sequential", "parallel"]),
     release=st.sampled_from(["reading", "processing"]),
 )  # fmt: skip
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_mapping_beats_its_bound(seed, clock, given_host, policy, transfers, release) -> None:  # type: ignore[no-untyped-def]
     problem = problem_of(seed, clock=clock, given_host=given_host)
     topology = problem.trace.topology

@@ -26,6 +26,7 @@ from dse.explore.objectives.pareto import Costs, ParetoArchive, dominates, hyper
 from dse.explore.search import run_search
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation, ObjectiveAxis
+from tests.examples import examples
 from tests.unit.explore.fakes import FormulaEngine, chain_space, context
 
 
@@ -36,7 +37,7 @@ def points(size: int, highest: int = 5) -> st.SearchStrategy[list[Costs]]:
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_hypervolume_is_the_number_of_dominated_cells(size: int, data: st.DataObject) -> None:
     found = data.draw(points(size))
     reference = tuple(data.draw(st.integers(0, 6)) for _ in range(size))
@@ -46,7 +47,7 @@ def test_hypervolume_is_the_number_of_dominated_cells(size: int, data: st.DataOb
 
 
 @given(found=points(3))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_the_archive_keeps_what_nothing_dominates(found: list[Costs]) -> None:
     archive = ParetoArchive()
     for key, costs in enumerate(found):

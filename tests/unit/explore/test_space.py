@@ -12,6 +12,7 @@ from dse.explore.space.build import build_space
 from dse.explore.space.space import Candidate, Space, SpaceOptions
 from dse.model.platform import Platform, Unit
 from dse.model.trace import Topology, TraceActor
+from tests.examples import examples
 from tests.unit.explore.fakes import chain
 
 
@@ -56,7 +57,7 @@ def blocks(space: Space, assignment: tuple[int, ...]) -> frozenset[tuple[int, fr
     pins=st.dictionaries(st.integers(0, 4), st.just("cpu"), max_size=2),
     bounds=st.tuples(st.integers(1, 3), st.integers(1, 6)),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_count_and_enumeration_equal_brute_force(n, cores, gpus, capable, pins, bounds) -> None:  # type: ignore[no-untyped-def]
     names = tuple(f"a{i}" for i in sorted(capable))
     wishes = options(partitions=bounds, pins=tuple((f"a{a}", u) for a, u in sorted(pins.items()) if a < n))

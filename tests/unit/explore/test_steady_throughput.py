@@ -25,6 +25,7 @@ from dse.sdf.throughput.periodic import least_period
 from dse.sdf.throughput.timed_graph import timed_graph
 from dse.sdf.unfold import is_state
 from dse.sizing.buffers import size_buffers
+from tests.examples import examples
 from tests.unit.explore.test_buffers import pipeline
 from tests.unit.sdf.graphs import Sized, sized_graphs
 from tests.unit.sdf.test_steady_state import problem_of
@@ -87,7 +88,7 @@ def test_a_period_that_is_a_fraction_meets_its_bound() -> None:
 
 
 @given(made=sized_graphs(), data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_no_mapping_is_quicker_than_its_bound(made: Sized, data: st.DataObject) -> None:
     firings = repetition_vector(made.graph)
     found = least_period(timed_graph(made.graph, firings, made.times, capacities=made.sizes, release=made.release))
@@ -114,7 +115,7 @@ def test_no_mapping_is_quicker_than_its_bound(made: Sized, data: st.DataObject) 
 
 
 @given(made=sized_graphs())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_the_bound_of_makespans_goes_round_the_cycle_that_limits(made: Sized) -> None:
     """The longest path with room is of all iterations: bounds of makespans lose nothing to the least period."""
     firings = repetition_vector(made.graph)

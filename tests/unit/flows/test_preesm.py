@@ -12,6 +12,7 @@ from dse.base.errors import DseError, FormatError
 from dse.flows.estimate import estimate_mappings
 from dse.flows.graphs import read_graph, unfold_graph
 from dse.flows.options import EstimateOptions, GraphOptions, ProblemOptions
+from tests.examples import examples
 from tests.unit.formats.strategies import damaged
 
 BAKERY = Path(__file__).parents[2] / "graphs" / "bakery"
@@ -188,7 +189,7 @@ DAMAGED = {n: (BAKERY / n).read_bytes() for n in ("Algo/bakery.pi", "Algo/oven.p
 
 
 @given(changed=st.sampled_from(sorted(DAMAGED)).flatmap(lambda n: st.tuples(st.just(n), damaged(DAMAGED[n], first=60))))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_damaged_files_give_errors_of_ours(
     tmp_path_factory: pytest.TempPathFactory, changed: tuple[str, bytes]
 ) -> None:

@@ -18,6 +18,7 @@ from dse.flows.study_options import StudyNotes, is_study_file, read_study_option
 from dse.formats.xcf_write import XcfDialect
 from dse.model.design_point import POLICIES
 from dse.run.options import RunOptions
+from tests.examples import examples
 
 NOTHING = StudyNotes()
 PLAIN = ExploreOptions(problem=ProblemOptions(program="n.xdf"))
@@ -93,7 +94,7 @@ def all_options(draw: st.DrawFn) -> ExploreOptions:
     )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(options=all_options())
 def test_what_is_written_is_read(options: ExploreOptions, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("study")

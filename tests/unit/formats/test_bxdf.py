@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from dse.base.errors import FormatError
 from dse.formats.bxdf import read_bxdf, write_bxdf
+from tests.examples import examples
 from tests.unit.formats.strategies import topologies
 from tests.unit.formats.test_xcf import NET
 
@@ -27,7 +28,7 @@ def test_both_spellings_and_the_default(tmp_path: Path) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_round_trip(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     topology = data.draw(topologies())
     capacities = tuple(data.draw(st.integers(1, 10**9)) for _ in topology.buffers)

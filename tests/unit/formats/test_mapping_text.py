@@ -18,6 +18,7 @@ from dse.formats.mapping_words import TextOrigin
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import Platform, Unit
 from dse.model.trace import Topology
+from tests.examples import examples
 from tests.unit.formats.strategies import NAMES, PLATFORM, design_points, topologies
 from tests.unit.formats.test_xcf import network
 
@@ -112,7 +113,7 @@ ODD = NAMES | st.text(min_size=1, max_size=6)
 
 
 @given(data=st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_round_trip(data: st.DataObject) -> None:
     topology = data.draw(topologies(names=ODD))
     point = data.draw(design_points(topology))
@@ -237,7 +238,7 @@ def test_wrong_csv_files(tmp_path: Path, content: bytes, message: str) -> None:
 
 
 @given(st.text(st.sampled_from("P01:*@=/,'\" \n\\u4src.kbuffers"), max_size=40) | st.text(max_size=30))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_no_text_raises_anything_else(text: str) -> None:
     with suppress(DseError):
         point = read(text)

@@ -18,6 +18,7 @@ from dse.formats.platform_yaml import (
     write_platform,
 )
 from dse.model.platform import ClockScaling, Link, Platform, Unit
+from tests.examples import examples
 from tests.unit.formats.strategies import NAMES, damaged
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -65,7 +66,7 @@ def platforms(draw: st.DrawFn) -> Platform:
 
 
 @given(platform=platforms())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_round_trip(tmp_path_factory: pytest.TempPathFactory, platform: Platform) -> None:
     path = str(tmp_path_factory.mktemp("p") / "p.yaml")
     write_platform(platform, path)
@@ -190,7 +191,7 @@ def test_no_such_platform() -> None:
 
 
 @given(content=damaged(platform_text(load_platform("desktop-gtx1660s")).encode()))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_damaged_files_never_raise_anything_else(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.mktemp("p") / "p.yaml"
     path.write_bytes(content)

@@ -13,6 +13,7 @@ from dse.base.errors import DseError, FormatError
 from dse.formats.sdf3 import is_sdf3, read_sdf3
 from dse.formats.sdf3_write import write_sdf3
 from dse.model.dataflow_graph import DataflowGraph, ProcessorTime
+from tests.examples import examples
 from tests.unit.formats.strategies import damaged
 from tests.unit.sdf.graphs import consistent_graphs
 
@@ -106,7 +107,7 @@ def test_what_is_wrong_is_said(tmp_path: Path, old: str, new: str, message: str)
 
 
 @given(made=consistent_graphs(), times=st.lists(st.integers(0, 99), min_size=20, max_size=20))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, made: tuple[DataflowGraph, tuple[int, ...]], times: list[int]
 ) -> None:
@@ -138,7 +139,7 @@ def test_times_are_written_as_whole_numbers(tmp_path: Path) -> None:
 
 
 @given(text=damaged(CAMERA.read_bytes(), RESAMPLER.read_bytes()))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_damaged_files_give_errors_of_ours(tmp_path_factory: pytest.TempPathFactory, text: bytes) -> None:
     path = tmp_path_factory.mktemp("d") / "g.xml"
     path.write_bytes(text)

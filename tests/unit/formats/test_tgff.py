@@ -12,6 +12,7 @@ from dse.flows.estimate import estimate_mappings
 from dse.flows.graphs import unfold_graph
 from dse.flows.options import EstimateOptions, GraphOptions, ProblemOptions
 from dse.formats.tgff import is_tgff, read_tgff
+from tests.examples import examples
 from tests.unit.formats.strategies import damaged
 
 ROBOT = Path(__file__).parents[2] / "graphs" / "robot.tgff"
@@ -100,7 +101,7 @@ def test_a_graph_that_is_not_there() -> None:
 
 
 @given(text=damaged(ROBOT.read_bytes()))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_damaged_files_give_errors_of_ours(tmp_path_factory: pytest.TempPathFactory, text: bytes) -> None:
     path = tmp_path_factory.mktemp("d") / "g.tgff"
     path.write_bytes(text)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from dse.base.errors import FormatError
 from dse.formats.trace_store import MAGIC, is_trace_store, read_trace, write_trace
 from dse.model.trace import Topology, Trace, TraceAction, TraceActor, TraceBuffer, make_trace
+from tests.examples import examples
 from tests.unit.formats.strategies import same_trace, traces
 
 
@@ -34,7 +35,7 @@ def chain(n: int, n_actions: int = 2) -> Trace:
 
 
 @given(trace=traces())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_round_trip(tmp_path_factory: pytest.TempPathFactory, trace: Trace) -> None:
     path = str(tmp_path_factory.mktemp("t") / "x.trc")
     write_trace(trace, path)
@@ -165,7 +166,7 @@ def test_files_of_other_programs(tmp_path: Path) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_mutated_files_never_raise_anything_else(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     path = tmp_path_factory.mktemp("t") / "t"
     write_trace(chain(20), str(path))
@@ -178,7 +179,7 @@ def test_mutated_files_never_raise_anything_else(tmp_path_factory: pytest.TempPa
 
 
 @given(header=st.recursive(st.none() | st.integers() | st.text(max_size=3), lambda x: st.lists(x, max_size=3)))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_strange_headers(tmp_path_factory: pytest.TempPathFactory, header: object) -> None:
     path = tmp_path_factory.mktemp("t") / "t"
     for document in (header, {"topology": header}, {"topology": {"name": "", "actors": [], "buffers": header}}):

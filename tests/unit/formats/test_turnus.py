@@ -17,6 +17,7 @@ from dse.formats.firing_order import firing_order
 from dse.formats.turnus_net import read_net, write_net
 from dse.formats.turnus_trace import read_turnus_trace, write_turnus_trace
 from dse.model.trace import AccessTable, Topology, Trace, TraceAction, TraceActor, TraceBuffer, make_trace
+from tests.examples import examples
 from tests.unit.formats.runs import runs
 from tests.unit.formats.strategies import damaged, same_trace
 from tests.unit.formats.test_trace_store import chain
@@ -94,7 +95,7 @@ def as_imported(trace: Trace) -> Trace:
 
 
 @given(trace=runs(accesses=True))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_round_trip(tmp_path_factory: pytest.TempPathFactory, trace: Trace) -> None:
     folder = tmp_path_factory.mktemp("t")
     write_net(trace, str(folder / "t.net"))
@@ -110,7 +111,7 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, trace: Trace) -> N
 
 
 @given(trace=runs(accesses=True))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_steps_stand_before_their_dependencies_and_tokens_are_there(
     tmp_path_factory: pytest.TempPathFactory, trace: Trace
 ) -> None:
@@ -327,7 +328,7 @@ def test_rates_and_types_of_newer_models(tmp_path: Path) -> None:
 
 
 @given(content=damaged(TRACE.encode(), gzip.compress(TRACE.encode(), mtime=0), NET.read_bytes()))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_damaged_files_never_raise_anything_else(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     folder = tmp_path_factory.mktemp("t")
     (folder / "f").write_bytes(content)

@@ -15,6 +15,7 @@ from dse.base.errors import FormatError
 from dse.base.files import write_whole
 from dse.formats.weights_folder import read_weights, read_weights_folder, write_weights_folder
 from dse.model.weights import Cost, WeightTable, merge_weights
+from tests.examples import examples
 from tests.unit.formats.strategies import weight_tables
 
 
@@ -57,7 +58,7 @@ def test_a_merged_set_can_be_read_again(tmp_path: Path) -> None:
 
 
 @given(table=weight_tables())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_round_trip(tmp_path_factory: pytest.TempPathFactory, table: WeightTable) -> None:
     path = str(tmp_path_factory.mktemp("w"))
     write_weights_folder(table, path)

@@ -12,6 +12,7 @@ from dse.base.errors import FormatError
 from dse.formats.weights_xml import FileRole, read_weight_file, role_of_name
 from dse.formats.weights_xml_write import write_communication, write_compute, write_scheduling
 from dse.model.weights import Arrival, Cost, SimdCost, Visits, WeightTable
+from tests.examples import examples
 from tests.unit.formats.strategies import damaged, weight_tables
 
 EXDF = """\
@@ -150,7 +151,7 @@ def test_accesses_of_different_clocks_are_converted(tmp_path: Path) -> None:
 
 
 @given(table=weight_tables())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_round_trip(tmp_path_factory: pytest.TempPathFactory, table: WeightTable) -> None:
     folder = tmp_path_factory.mktemp("w")
     for kind in ("cpu", "gpu"):
@@ -422,7 +423,7 @@ def test_entities_are_not_read(tmp_path: Path) -> None:
 
 
 @given(content=damaged(*(text.encode() for text in (EXDF, SXDF, CXDF))))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_damaged_files_never_raise_anything_else(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.mktemp("w") / "w.exdf"
     path.write_bytes(content)

@@ -16,6 +16,7 @@ from dse.formats.xcf_write import XcfDialect, write_xcf
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import Platform, Unit
 from dse.model.trace import Topology, TraceAction, TraceActor, TraceBuffer
+from tests.examples import examples
 from tests.unit.formats.strategies import PLATFORM, damaged, design_points, topologies
 
 
@@ -116,7 +117,7 @@ def test_streamblocks(tmp_path: Path) -> None:
 
 
 @given(data=st.data(), dialect=st.sampled_from(get_args(XcfDialect)), with_platform=st.booleans())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_round_trip(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, dialect: XcfDialect, with_platform: bool
 ) -> None:
@@ -265,7 +266,7 @@ def test_too_many_partitions_for_one_byte(tmp_path: Path) -> None:
 
 
 @given(content=damaged(*(text.encode() for text in (EXELIXI, TURNUS, STREAMBLOCKS, WRONG))))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_damaged_files_never_raise_anything_else(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.mktemp("x") / "m.xcf"
     path.write_bytes(content)

@@ -10,6 +10,7 @@ from dse.base.diagnostics import Gatherer
 from dse.base.errors import FormatError
 from dse.formats.xdf import parse_xdf, read_xdf, write_xdf
 from dse.model.xdf import XdfListExpr, XdfLiteral, XdfNetwork, XdfSequence, XdfUnary, XdfVar
+from tests.examples import examples
 
 FULL = """<?xml version="1.0" encoding="UTF-8"?>
 <!-- <Instance id="not an element"/> -->
@@ -191,7 +192,7 @@ ALPHABET = st.sampled_from([*"<>/=\"'&;!-[]?ab \n\t", "Instance", "Expr", "kind"
 FUZZ_FILE = "fuzz.xdf"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(cuts=st.lists(st.tuples(st.integers(0, len(FULL)), st.integers(0, 12), ALPHABET), min_size=1, max_size=4))
 def test_mutated_files_never_raise_a_foreign_exception(
     tmp_path_factory: pytest.TempPathFactory, cuts: list[tuple[int, int, str]]
@@ -211,7 +212,7 @@ def test_mutated_files_never_raise_a_foreign_exception(
         assert read_xdf(str(again)) == network
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(data=st.binary(max_size=200))
 def test_any_bytes_are_an_error_with_a_place(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / FUZZ_FILE

@@ -18,6 +18,7 @@ from dse.model.xdf import XdfLiteral, XdfType
 from dse.program.ir import Actor, Const, ConstList
 from dse.program.network import Network
 from dse.program.types import BOOL, IntType, ListType
+from tests.examples import examples
 
 SOURCE = "actor Source() ==> int(size=8) O: go: action ==> O:[ 1 ] end end"
 SINK = "actor Sink() int(size=16) I ==> : take: action I:[ x ] ==> end end"
@@ -323,7 +324,7 @@ WHOLE = (
 SNIPPETS = ["", "s", "c", "I", "O", "Source", "Sink", "Copy", "top", '"', "<", "k", "Flag", "Var", "Real", "1e9", "x.y"]
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.lists(st.tuples(st.integers(0, len(WHOLE)), st.integers(0, 8), st.sampled_from(SNIPPETS)), max_size=3))
 def test_mutated_networks_are_loaded_or_refused(folder: Path, cuts: list[tuple[int, int, str]]) -> None:
     text = WHOLE

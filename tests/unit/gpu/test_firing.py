@@ -23,6 +23,7 @@ from dse.gpu.models.hierarchy import demand_of
 from dse.model.kernel import Kernel, ParallelLoop
 from dse.program.ir import Actor, Variable
 from dse.program.types import INT32
+from tests.examples import examples
 from tests.unit.gpu.actor_support import actor
 from tests.unit.gpu.kernel_support import features
 
@@ -183,7 +184,7 @@ def test_a_missing_constant_is_named(field: str) -> None:
         FiringModel(replace(load_device("h200"), **{field: None}))  # type: ignore[arg-type]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(scale=st.integers(2, 8), clock=st.integers(100, 3000))
 def test_slower_devices_are_not_quicker(scale: int, clock: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Longer latencies never make a firing cheaper, a higher clock never slower; the same again is the same."""

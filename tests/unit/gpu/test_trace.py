@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dse.model.kernel import TraceMachine
+from tests.examples import examples
 from tests.unit.gpu.kernel_support import features
 
 LANES, BATCH, LINE, SETS, WAYS = 32, 2048, 64, 128, 16
@@ -47,7 +48,7 @@ def simulated(coefficients: tuple[int, int, int], offset: int, n: int) -> tuple[
     return classes, accesses, misses
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(
     st.tuples(st.integers(0, 100), st.integers(0, 40), st.integers(0, 3000)), st.integers(0, 50), st.integers(1, 100)
 )

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dse.measure.entries import EndPrices, end_prices
+from tests.examples import examples
 
 
 def visits(rng: np.random.Generator, n: int, ends: int) -> np.ndarray:
@@ -14,7 +15,7 @@ def visits(rng: np.random.Generator, n: int, ends: int) -> np.ndarray:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_prices_are_found(seed: int, ends: int) -> None:
     rng = np.random.default_rng(seed)
     tokens = visits(rng, 4000, ends)

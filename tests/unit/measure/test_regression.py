@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dse.measure.regression import non_negative, separable_columns, split_durations
+from tests.examples import examples
 
 
 def visits(rng: np.random.Generator, n: int, actions: int) -> np.ndarray:
@@ -59,7 +60,7 @@ def test_an_action_that_fired_once_keeps_its_cost_whatever_is_left_out(interrupt
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_every_column_that_occurs_has_a_cost(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows = int(rng.integers(8, 60))
@@ -131,7 +132,7 @@ def test_separable_columns_of_an_orthogonal_gram() -> None:
     assert separable_columns(np.diag([1.0, 4.0, 9.0])) == ([(0,), (1,), (2,)], ())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.integers(1, 6), st.integers(0, 2**32 - 1))
 def test_non_negative_is_a_minimum(columns: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

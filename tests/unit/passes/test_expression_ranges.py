@@ -10,6 +10,7 @@ from dse.passes.analyses.expression_ranges import range_of, stored, value_of
 from dse.passes.analyses.ranges import container
 from dse.program.ir import Binary, BinaryOp, Cast, Conditional, Const, Expr, Index, Load, Unary
 from dse.program.types import BOOL, FLOAT32, INT32, IntType
+from tests.examples import examples
 
 NAMES = ("x", "y", "z")
 TYPES = [IntType(bits, signed) for bits in (3, 8, 16, 24, 32, 48, 64) for signed in (False, True)]
@@ -102,7 +103,7 @@ def operation(op: BinaryOp, a: int, b: int, left_bits: int) -> int:
             return plain[op]
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 @given(expressions(3), st.data())
 def test_no_value_is_outside(expression: Expr, data: st.DataObject) -> None:
     known, values = {}, {}

@@ -19,6 +19,7 @@ from dse.program.text.reader import read_actor, read_explicit
 from dse.program.text.spans import without_spans
 from dse.program.types import FloatType, IntType, ListType
 from dse.program.walk import nodes_of
+from tests.examples import examples
 from tests.unit.frontend.lowering_support import actor_of
 from tests.unit.program.random_ir import RandomIr
 
@@ -44,13 +45,13 @@ def assert_explicit_round_trip(explicit: ExplicitActor) -> None:
     assert repr(read_explicit(print_explicit(explicit, spans=True))) == repr(explicit)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(SEEDS, st.booleans())
 def test_random_actors_read_back(seed: int, spans: bool) -> None:
     assert_round_trip(RandomIr(seed, spans=spans).actor())
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(SEEDS, st.booleans())
 def test_random_explicit_actors_read_back(seed: int, spans: bool) -> None:
     assert_explicit_round_trip(RandomIr(seed, spans=spans).explicit())
@@ -183,7 +184,7 @@ def test_malformed_text_is_refused_with_its_place(
     assert (diagnostic.span.path, diagnostic.span.line, diagnostic.span.column) == ("case.ir", line, column)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.data())
 def test_no_foreign_exception_for_damaged_text(data: st.DataObject) -> None:
     text = print_explicit(RandomIr(data.draw(st.integers(0, 40))).explicit())

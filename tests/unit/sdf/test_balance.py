@@ -9,6 +9,7 @@ from dse.base.errors import FormatError
 from dse.model.dataflow_graph import DataflowGraph
 from dse.sdf import balance
 from dse.sdf.balance import repetition_vector
+from tests.examples import examples
 from tests.unit.sdf.graphs import consistent_graphs, graph
 
 
@@ -33,7 +34,7 @@ def test_a_channel_without_tokens_asks_nothing() -> None:
 
 
 @given(made=consistent_graphs())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_channels_are_as_before_and_nothing_less_does(made: tuple[DataflowGraph, tuple[int, ...]]) -> None:
     found, balanced = made
     firings = repetition_vector(found)

@@ -8,6 +8,7 @@ from dse.model.dataflow_graph import DataflowGraph
 from dse.sdf import liveness
 from dse.sdf.balance import repetition_vector
 from dse.sdf.liveness import require_live
+from tests.examples import examples
 from tests.unit.sdf.graphs import consistent_graphs, graph
 
 
@@ -33,7 +34,7 @@ def completes(found: DataflowGraph, firings: tuple[int, ...]) -> bool:
 
 
 @given(made=consistent_graphs())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_it_finds_what_playing_finds(made: tuple[DataflowGraph, tuple[int, ...]]) -> None:
     found, _ = made
     firings = repetition_vector(found)

@@ -17,6 +17,7 @@ from dse.sdf.balance import repetition_vector
 from dse.sdf.throughput.periodic import least_period
 from dse.sdf.throughput.timed_graph import timed_graph
 from dse.sdf.unfold import graph_trace, is_state, phases_of
+from tests.examples import examples
 from tests.unit.sdf.graphs import Sized, sized_graphs
 
 _ITERATIONS = 60
@@ -49,7 +50,7 @@ def steady_of(problem: Problem, point: DesignPoint, firings: tuple[int, ...]) ->
 
 
 @given(made=sized_graphs())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_core_for_each_actor_reaches_the_least_period(made: Sized) -> None:
     firings = repetition_vector(made.graph)
     flow = timed_graph(made.graph, firings, made.times, capacities=made.sizes, release=made.release)

@@ -10,6 +10,7 @@ from dse.base.errors import OptionError
 from dse.sdf.balance import repetition_vector
 from dse.sdf.throughput.periodic import least_period
 from dse.sdf.throughput.storage import TimedDataflow, storage_front
+from tests.examples import examples
 from tests.unit.sdf.graphs import Sized, graph, sized_graphs
 
 _MOST_TRIED = 1_500
@@ -24,7 +25,7 @@ def flow_of(made: Sized) -> TimedDataflow:
 
 
 @given(made=sized_graphs())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_no_sizes_beat_the_front(made: Sized) -> None:
     """All sizes up to those of the last point are tried, where they are not too many."""
     flow = flow_of(made)

@@ -9,6 +9,7 @@ from dse.base.errors import OptionError
 from dse.sdf.balance import repetition_vector
 from dse.sdf.throughput.periodic import LeastPeriod, least_period
 from dse.sdf.throughput.timed_graph import TimedGraph, timed_graph
+from tests.examples import examples
 from tests.unit.sdf.graphs import Rates, Sized, graph, sized_graphs
 from tests.unit.sdf.state_space import Player
 
@@ -28,7 +29,7 @@ def actors_of(found: LeastPeriod) -> list[int]:
 
 
 @given(made=sized_graphs())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_it_is_what_playing_finds(made: Sized) -> None:
     flow = timed_graph(
         made.graph,

@@ -16,6 +16,7 @@ from dse.sdf.balance import repetition_vector
 from dse.sdf.fold import trace_graph
 from dse.sdf.unfold import graph_trace, usual_iterations
 from dse.sdf.weights import graph_weights
+from tests.examples import examples
 from tests.unit.sdf.graphs import consistent_graphs, graph
 
 
@@ -63,7 +64,7 @@ def test_a_token_between_two_actors_is_no_state() -> None:
 
 
 @given(made=consistent_graphs())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_a_trace_is_a_whole_number_of_iterations(made: tuple[DataflowGraph, tuple[int, ...]]) -> None:
     found, _ = made
     firings = repetition_vector(found)
