@@ -72,7 +72,7 @@ class Desk:
         self._timers[path] = loop.call_later(DELAY_SECONDS, self.check, path)
 
     def close(self, uri: str) -> None:
-        """Let go of a text; what its checks found is taken back."""
+        """Let go of a text; what its checks found is taken back, and others are checked with what is on disk again."""
         path = self.path(uri)
         self._cancel(path)
         self._texts.pop(path, None)
@@ -80,6 +80,8 @@ class Desk:
         self.session.sync(self._texts)
         self._publish(self._board.drop(path))
         self._uris.pop(path, None)
+        for other in list(self._texts):
+            self.check(other)
 
     def _cancel(self, path: str) -> None:
         timer = self._timers.pop(path, None)

@@ -89,6 +89,17 @@ def test_a_closed_file_has_no_diagnostics(served: tuple[Client, Scene]) -> None:
     client.diagnostics(scene.unit)
 
 
+def test_what_others_found_in_a_text_goes_when_it_is_closed(served: tuple[Client, Scene]) -> None:
+    client, scene = served
+    client.open(scene.actor)
+    client.diagnostics(scene.actor)
+    client.open(scene.unit, scene.unit.read_text().replace("twice", "doubled"))
+    client.change(scene.actor, scene.actor.read_text() + "\n")
+    client.diagnostics(scene.actor, "the unit 'lib.Tools' declares no 'twice'")
+    client.notify("textDocument/didClose", {"textDocument": {"uri": scene.unit.as_uri()}})
+    client.diagnostics(scene.actor)
+
+
 def test_a_file_changed_by_another_program(served: tuple[Client, Scene]) -> None:
     client, scene = served
     client.open(scene.actor)
