@@ -84,7 +84,7 @@ test-quick: .venv/ready-run .venv/ready-test
 test-full: .venv/ready-run .venv/ready-test
 	$(PYTEST)
 	DSE_CASES=20000 $(PYTEST) tests/property/test_engines_agree.py tests/property/test_bursts_agree.py \
-		tests/property/test_bounds.py tests/property/test_search_bounds.py tests/property/test_estimation.py tests/unit/estimate/gpu_batch \
+		tests/property/test_bounds.py tests/property/test_search_bounds.py tests/unit/estimate/gpu_batch \
 		tests/unit/explore/test_methods.py tests/unit/explore/test_search_quality.py
 	DSE_NATIVE_CASES=200 $(PYTEST) tests/native/same tests/native/device tests/native/runtime \
 		tests/unit/gpu/test_card_benchmark.py

@@ -80,8 +80,7 @@ class Desk:
         self.session.sync(self._texts)
         self._publish(self._board.drop(path))
         self._uris.pop(path, None)
-        for other in list(self._texts):
-            self.check(other)
+        self._check_all()
 
     def _cancel(self, path: str) -> None:
         timer = self._timers.pop(path, None)
@@ -99,8 +98,7 @@ class Desk:
     def look_again(self) -> None:
         """Check everything: files have come, gone or changed."""
         self.session.refresh()
-        for path in list(self._texts):
-            self.check(path, slow=True)
+        self._check_all(slow=True)
 
     def place(self, uri: str, position: types.Position) -> tuple[str, SourceText, int] | None:
         """Return path, text and offset of a position in the texts as they are now."""
@@ -124,6 +122,11 @@ class Desk:
         self._stale[path] = slow or self._stale.get(path, False)
         if self._checking is None or self._checking.done():
             self._checking = asyncio.get_running_loop().create_task(self._check_others())
+
+    def _check_all(self, *, slow: bool = False) -> None:
+        """Check all open texts."""
+        for path in list(self._texts):
+            self.check(path, slow=slow)
 
     async def _check_others(self) -> None:
         """Check what depends on changed files, until nothing has changed any more."""

@@ -74,7 +74,7 @@ inner = njit(error_model="numpy", forceinline=False, pipeline_class=Inner)
 """Compiles what only a kernel calls, and nothing in Python: it may not raise.
 
 That it is not always inlined has to be said: else numba hands that on from an ``inlined`` function to all that it
-calls. So the general kernel had 76,000 instructions, and most of its compilation was for what hardly a firing comes to.
+calls. So the general kernel was of 78,000 instructions, and most of its compilation for what hardly a firing comes to.
 """
 inlined = njit(error_model="numpy", forceinline=True, pipeline_class=Inner)
 """The same for what most firings pass through."""

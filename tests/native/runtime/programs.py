@@ -3,11 +3,11 @@
 They are linked with the engine that programs of networks have, which is compiled once for all tests.
 """
 
-import os
 import subprocess
 from pathlib import Path
 
 from dse.native.build import BuildOptions
+from tests.native.same.batches import CASES
 from tests.native.shared import compiled, needs_compiler, runtime_objects
 
 HERE = Path(__file__).parent
@@ -19,9 +19,8 @@ VARIANTS = {
 }
 
 
-WHOLE = "DSE_NATIVE_CASES" in os.environ
-"""Whether these tests run as in ``make test-full``; in ``make test`` the other sanitizer sees applications only."""
-TRIED = tuple(VARIANTS) if WHOLE else ("plain", "thread")
+TRIED = tuple(VARIANTS) if CASES else ("plain", "thread")
+"""What is compiled: in ``make test`` the sanitizer of addresses sees programs of networks and readers only."""
 KINDS = {
     "plain": BuildOptions(),
     "timed": BuildOptions(timed=True),

@@ -7,7 +7,8 @@ import pytest
 
 from dse.measure.raw_records import read_samples
 from dse.measure.samples import ThreadSamples
-from tests.native.runtime.programs import VARIANTS, WHOLE, fan, output_of
+from tests.native.runtime.programs import VARIANTS, fan, output_of
+from tests.native.same.batches import CASES
 
 MAPPINGS = {"-": 1, "1:1:0,1/0:1:2,3": 2, "3:1:0,1,2,3": 4, "0:2:0,1,2,3": 2}
 SINK, FOUR = 3, 0
@@ -27,7 +28,7 @@ def check_what_lies_between(thread: ThreadSamples, *, alone: bool) -> None:
         assert visits.steps.sum() == visits.end[-1] - visits.start[0], "the visits cover the run"
 
 
-@pytest.mark.parametrize("variant", VARIANTS if WHOLE else ["plain"])
+@pytest.mark.parametrize("variant", VARIANTS if CASES else ["plain"])
 @pytest.mark.parametrize("mapping", MAPPINGS)
 def test_records_of_a_run(tmp_path: Path, variant: str, mapping: str) -> None:
     program = fan(variant, timed=True)

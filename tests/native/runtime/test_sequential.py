@@ -9,7 +9,8 @@ from dse.frontend.network.elaborate import load_network
 from dse.program.network import Network
 from dse.run.diagnose import Wait
 from dse.run.execution import RunOptions, RunResult, run_network
-from tests.native.runtime.programs import HERE, WHOLE, fan, output_of
+from tests.native.runtime.programs import HERE, fan, output_of
+from tests.native.same.batches import CASES
 
 KINDS = ("tokens", "guard", "room", "unconnected")
 FILES = {"fan": "Fan.xdf", "idle": "Idle.xdf"}
@@ -62,7 +63,7 @@ def wait_numbers(network: Network, wait: Wait) -> list[int]:
     return [index, action, KINDS.index(wait.kind), port, wait.have, wait.need, *numbers(network, wait.peers)]
 
 
-@pytest.mark.parametrize("variant", ["plain", "address"] if WHOLE else ["plain"])
+@pytest.mark.parametrize("variant", ["plain", "address"] if CASES else ["plain"])
 @pytest.mark.parametrize(
     ("name", "fifo_tokens", "max_firings"),
     [

@@ -1,6 +1,7 @@
 """The server as an editor meets it: one process, the real protocol over its pipes."""
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, Scene]]:
-    scene = Scene(tmp_path_factory.mktemp("workspace"))
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[tuple[Client, Scene]]:
+    """Start a server on a scene, and end it."""
+    scene = Scene(folder)
     client = Client(scene.folder)
     capabilities = client.initialize(scene.folder)["capabilities"]
     assert capabilities["hoverProvider"]
@@ -27,6 +29,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, S
     assert client.end() == 0
     assert client.errors == b""
     client.kill()
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, Scene]]:
+    with serving(tmp_path_factory.mktemp("workspace")) as both:
+        yield both
 
 
 def place(text: str, marked: str) -> tuple[int, int]:
@@ -89,15 +97,15 @@ def test_a_closed_file_has_no_diagnostics(served: tuple[Client, Scene]) -> None:
     client.diagnostics(scene.unit)
 
 
-def test_what_others_found_in_a_text_goes_when_it_is_closed(served: tuple[Client, Scene]) -> None:
-    client, scene = served
-    client.open(scene.actor)
-    client.diagnostics(scene.actor)
-    client.open(scene.unit, scene.unit.read_text().replace("twice", "doubled"))
-    client.change(scene.actor, scene.actor.read_text() + "\n")
-    client.diagnostics(scene.actor, "the unit 'lib.Tools' declares no 'twice'")
-    client.notify("textDocument/didClose", {"textDocument": {"uri": scene.unit.as_uri()}})
-    client.diagnostics(scene.actor)
+def test_what_others_found_in_a_text_goes_when_it_is_closed(tmp_path: Path) -> None:
+    with serving(tmp_path) as (client, scene):
+        client.open(scene.actor)
+        client.ask("hover", scene.actor, 0, 0)  # the text is checked before this is answered
+        client.open(scene.unit, "unit Tools: int COUNT = ; end")
+        client.diagnostics(scene.unit, "expected an expression")
+        client.diagnostics(scene.unit, "expected an expression")  # once more: the actor that uses it has met it too
+        client.notify("textDocument/didClose", {"textDocument": {"uri": scene.unit.as_uri()}})
+        client.diagnostics(scene.unit)
 
 
 def test_a_file_changed_by_another_program(served: tuple[Client, Scene]) -> None:
