@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dse.__main__ import NEW_OBJECTS
 from dse.base.errors import BuildError
 from dse.native.build import BuildOptions
 from dse.native.toolchain import Compiler, compiler_version, find_compiler
@@ -72,6 +73,7 @@ def native_compiler_of_module(_compiler: Compiler) -> Iterator[Compiler]:
 
 
 def pytest_collection_finish() -> None:
-    """Leave the modules and the thousands of collected tests out of every later collection of garbage."""
+    """Leave modules and collected tests out of every later collection of garbage, which is as rare as in a verb."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(NEW_OBJECTS)

@@ -13,7 +13,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dse.base.caches import digest_of
@@ -77,7 +77,8 @@ class BuildOptions:
         """Return the flags with which a unit is compiled."""
         emulated = self.device.emulated_flags() if unit.device and self.device is not None else ()
         cold = (COLD,) if unit.cold or emulated else ()
-        return (*self.flags, *cold, *(("-Wno-error",) if unit.foreign else ()), *emulated)
+        flags = replace(self, timed=False).flags if unit.untimed else self.flags
+        return (*flags, *cold, *(("-Wno-error",) if unit.foreign else ()), *emulated)
 
     @property
     def flags(self) -> tuple[str, ...]:

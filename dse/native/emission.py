@@ -34,6 +34,7 @@ SHARED_UNITS = (
         path="src/main.cpp",
         text=f'#define DSE_VERSION "{dse.__version__}"\n#include "dse/main.hpp"\n#include "dse/natives/bodies.hpp"\n',
         cold=True,
+        untimed=True,
     ),
     SourceUnit(path="src/engine.cpp", text='#include "dse/engine_bodies.hpp"\n'),
 )

@@ -11,7 +11,8 @@ from dse.base.errors import BuildError
 from dse.base.source import Span
 from dse.native import build
 from dse.native.build import BuildOptions, build_program, included_headers, missing_objects, object_key
-from dse.native.project import Project, SourceUnit, check_folder, write_sources
+from dse.native.emission import SHARED_UNITS
+from dse.native.project import Project, SourceUnit, check_folder, runtime_headers, write_sources
 from dse.native.toolchain import Compiler, RunningTools, find_compiler, is_gcc
 
 pytestmark = pytest.mark.usefixtures("compiler")
@@ -72,6 +73,15 @@ def test_flags_are_part_of_an_object(tmp_path: Path, compiler: Compiler) -> None
     for options in (BuildOptions(march_native=True), BuildOptions(timed=True), BuildOptions(sanitize=("undefined",))):
         assert len(missing_objects(project(), compiler, options)) == 2
     assert built(project(), tmp_path, compiler, BuildOptions(sanitize=("address", "undefined"))) == (2, 0, "7")
+
+
+@pytest.mark.parametrize("unit", SHARED_UNITS, ids=lambda unit: Path(unit.path).stem)
+def test_what_knows_nothing_of_timing_is_compiled_once(compiler: Compiler, unit: SourceUnit) -> None:
+    headers = dict(runtime_headers())
+    read = (unit.text, *(headers[name] for name in included_headers(unit.text, headers)))
+    assert any("DSE_TIMED" in text for text in read) is not unit.untimed
+    keys = {object_key(unit, headers, compiler, replace(PLAIN, timed=timed)) for timed in (False, True)}
+    assert len(keys) == (1 if unit.untimed else 2)
 
 
 def test_a_damaged_cache_costs_time_only(tmp_path: Path, compiler: Compiler) -> None:

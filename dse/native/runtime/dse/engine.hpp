@@ -33,6 +33,9 @@ struct RunSetting {
 /// natives, the sink and the progress throw.
 RunResult run_network(const NetworkInfo& network, const RunSetting& setting);
 
+/// Whether this is the profiler's program.
+bool measures_times();
+
 /// Return the nanoseconds of a round trip of a cache line between two cores; 0 where no thread can be kept on them.
 double round_trip_ns(int first_core, int second_core);
 

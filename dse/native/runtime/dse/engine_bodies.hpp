@@ -130,6 +130,8 @@ inline void mark_singled(Instances& instances, const RunOptions& options) {
   }
 }
 
+bool measures_times() { return timed; }
+
 double round_trip_ns(int first_core, int second_core) {
   return PingPongGame::play(first_core, second_core).round_trip_ns;
 }

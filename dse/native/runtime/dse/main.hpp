@@ -22,11 +22,10 @@
 #include "dse/memory.hpp"
 #include "dse/options.hpp"
 #include "dse/output.hpp"
-#include "dse/program.hpp"
-#include "dse/records.hpp"
 #include "dse/singly.hpp"
 #include "dse/summary.hpp"
 #include "dse/surroundings.hpp"
+#include "dse/tables.hpp"
 #include "dse/trace_file.hpp"
 #include "dse/work_report.hpp"
 #include "dse/xcf.hpp"
@@ -163,7 +162,7 @@ inline void check_gpu(const ProgramOptions& options, const NetworkInfo& network)
 
 /// Refuse options that only a program has that measures times.
 inline void check_timed(const ProgramOptions& options) {
-  if (!timed && (options.run.raw || options.singly)) {
+  if (!measures_times() && (options.run.raw || options.singly)) {
     refuse_option("this program measures no times: there is nothing for --raw and --singly",
                   "'dse profile' builds one that does");
   }
