@@ -42,8 +42,8 @@ class SourceUnit:
 
     ``cold``: what it holds runs seldom, so that it is optimized less and compiled sooner. ``foreign``: somebody else
     wrote it, so that warnings about it are no errors. ``device``: it is device code. ``prelude``: a header of the lines
-    that it includes and many units do (``dse.native.prelude``); empty: there are none. ``untimed``: it is the same in the
-    profiler's program, which finds the object of the plain one.
+    that it includes and many units do (``dse.native.prelude``); empty: there are none. ``untimed``: it is the same in
+    the profiler's program, which finds the object of the plain one.
     """
 
     path: str
