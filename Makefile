@@ -82,7 +82,7 @@ test-quick: .venv/ready-run .venv/ready-test
 
 # Hours. With DSE_CORPORA (the folder that holds orc-apps) and DSE_REFERENCE_DATA the public corpora too.
 test-full: .venv/ready-run .venv/ready-test
-	$(PYTEST)
+	DSE_FULL=1 $(PYTEST)
 	DSE_CASES=20000 $(PYTEST) tests/property/test_engines_agree.py tests/property/test_bursts_agree.py \
 		tests/property/test_bounds.py tests/property/test_search_bounds.py tests/unit/estimate/gpu_batch \
 		tests/unit/explore/test_methods.py tests/unit/explore/test_search_quality.py
@@ -91,6 +91,7 @@ test-full: .venv/ready-run .venv/ready-test
 	DSE_INTERRUPTS=100 $(PYTEST) tests/end_to_end/test_signals.py tests/end_to_end/test_explore_cli.py \
 		tests/unit/flows/test_measured.py tests/unit/explore/test_cluster.py
 	DSE_FUZZ_PERCENT=100 $(PYTEST) tests/fuzz
+	$(MAKE) docs
 	DSE_MEASURED_PAGES=1 $(BIN)/pytest -q tests/end_to_end/test_documents.py -k measurements
 	$(if $(DSE_CORPORA),$(PYTEST) tests/golden tests/unit/frontend tests/unit/program tests/unit/passes)
 	$(if $(DSE_CORPORA),$(BIN)/python -m benchmarks.native.corpora --sanitize address$(COMMA)undefined)

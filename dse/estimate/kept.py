@@ -1,18 +1,27 @@
 """How kernels are compiled that only Python calls and that are kept: without what others would need to call them.
 
 With the machine code of a function numba keeps its code for the optimiser, which a compiled caller would be given. To
-read that takes a process longer than all else about a kernel, 40 ms for some thousand lines, at each start.
+read that takes a process longer than all else about a kernel, 40 ms for some thousand lines, at each start. And before
+it reads what is kept numba imports all that it can compile, which machine code has no need of: a fifth of what a short
+estimate takes.
 """
 
 from collections.abc import Callable
 from typing import Any, Literal
 
+import numba
 from llvmlite import binding
 from numba import njit
+from numba.core.caching import FunctionCache
 from numba.core.codegen import CodeLibrary, JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.dispatcher import Dispatcher
+from numba.core.runtime.nrt import rtsys
 
 from dse.base.kept_code import function_of, kept_by_sources
+
+TRIED = range(60, 69)
+"""Minor versions of numba (0.60 and so on)."""
 
 
 class _Alone(JITCodeLibrary):
@@ -61,14 +70,45 @@ class Kernel(Compiler):
         return super().compile_extra(func)  # type: ignore[no-untyped-call]
 
 
+class KeptCode(FunctionCache):
+    """Finds machine code that was kept, and readies no more of numba than running it takes.
+
+    A kernel that is not kept is compiled: for that numba readies the rest by itself.
+    """
+
+    def load_overload(self, sig: object, target_context: Any) -> object:
+        """Return what was compiled for a signature, None where nothing is kept."""
+        if not loads_alone(numba.__version__):
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+
+
+def loads_alone(version: str) -> bool:
+    """Return whether a version of numba was seen to run kept kernels that were loaded without the rest of it."""
+    major, minor = version.split(".")[:2]
+    return major == "0" and minor.isdigit() and int(minor) in TRIED
+
+
 def kernel(
     signatures: list[str], *, nogil: bool = False, error_model: Literal["python", "numpy"] = "python"
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that compiles a kernel for its signatures, or finds it kept; the options are numba's."""
-    compiler = njit(signatures, cache=True, nogil=nogil, error_model=error_model, pipeline_class=Kernel)
+    compiler = njit(nogil=nogil, error_model=error_model, pipeline_class=Kernel)
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-        found: Callable[..., Any] = compiler(kept_by_sources(function))
-        return found
+        made = compiler(kept_by_sources(function))
+        return _of_signatures(made, signatures) if isinstance(made, Dispatcher) else made
 
     return compiled
+
+
+def _of_signatures(made: Any, signatures: list[str]) -> Callable[..., Any]:
+    """Compile a function for signatures, or find it kept, and for no others."""
+    made._cache = KeptCode(made.py_func)  # type: ignore[no-untyped-call]
+    for signature in signatures:
+        made.compile(signature)
+    made.disable_compile()
+    found: Callable[..., Any] = made
+    return found

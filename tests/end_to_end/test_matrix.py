@@ -11,6 +11,7 @@ import pytest
 from dse.cli.main import main
 from dse.frontend.network.elaborate import load_network
 from dse.run.execution import RunOptions, run_network
+from tests.examples import seldom
 
 ACTORS = Path(__file__).resolve().parents[2] / "actors"
 FOLDER = ACTORS / "matrix"
@@ -66,7 +67,7 @@ def on_gpu(document: dict[str, Any]) -> set[str]:
     return {actor for p in partitions if p["unit"] == "gpu" for actor in p["actors"]}
 
 
-@pytest.mark.parametrize("platform", ["jetson-tk1", "desktop-gtx1660s", "server-h200"])
+@pytest.mark.parametrize("platform", ["desktop-gtx1660s", "server-h200", *seldom("jetson-tk1")])
 def test_products_go_to_the_gpu_and_control_stays(tmp_path: Path, platform: str, desktop: dict[str, Any]) -> None:
     document = desktop if platform == "desktop-gtx1660s" else explored(tmp_path, "matrix", platform)
     assert {"first", "second"} <= on_gpu(document) <= {"first", "rectify", "second"}

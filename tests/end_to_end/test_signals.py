@@ -225,7 +225,7 @@ def test_python_does_not_end_itself_by_the_signal() -> None:
 # -- a search ---------------------------------------------------------------------------------------------------------
 
 BUDGET = 150
-MOMENTS = int(os.environ.get("DSE_INTERRUPTS", "2"))
+MOMENTS = int(os.environ.get("DSE_INTERRUPTS", "1"))
 
 
 @pytest.fixture(scope="module")

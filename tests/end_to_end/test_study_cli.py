@@ -15,7 +15,7 @@ from dse.flows.study_options import read_study_options
 
 ACTORS = Path(__file__).resolve().parents[2] / "actors"
 PINGPONG = str(ACTORS / "pingpong" / "pingpong.xdf")
-SMITH = str(ACTORS / "smith_waterman" / "smith_waterman.xdf")
+JPEG = str(ACTORS / "jpeg" / "jpeg.xdf")
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def shown(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 0) -> str:
 @pytest.mark.parametrize(
     "command",
     [
-        (SMITH, "--weights", "nominal", "--budget", "8", "--partitions", "2-3", "--seed", "5", "--method", "tabu"),
+        (JPEG, "--weights", "nominal", "--budget", "8", "--partitions", "2-3", "--seed", "5", "--method", "tabu"),
         (PINGPONG, "--platform", "big-little", "--clocks", "big=1000,2000", "--objectives", "energy,makespan",
          "--buffers", "8", "--buffers", "minimal", "--policy", "ROUND_ROBIN,NON_PREEMPTIVE", "--pin", "Prod=big",
          "--release", "processing", "--transfers", "parallel", "--budget", "20", "--best", "2", "--max-firings", "18"),

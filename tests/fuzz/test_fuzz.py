@@ -9,7 +9,7 @@ from tests.fuzz.harness import Case, run_case
 from tests.fuzz.scene import make_scene
 from tests.fuzz.targets import FILES, TARGETS, FileTarget, kept_faults
 
-SHARE = int(os.environ.get("DSE_FUZZ_PERCENT", "25"))
+SHARE = int(os.environ.get("DSE_FUZZ_PERCENT", "15"))
 """Percent of the cases below; ``make test-full`` makes all."""
 CASES = 40
 SLOW = {"kernel": 8, "device": 8, "picture": 8, "sequences": 12, "study": 20, "study-values": 20, "default-input": 12}

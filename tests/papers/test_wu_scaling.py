@@ -21,6 +21,7 @@ from dse.gpu.scaling.surfaces import (
 )
 from dse.gpu.scaling.train import TrainOptions, surface_error, train
 from dse.model.scaling import Configuration, Reals, ScalingGrid, ScalingSet
+from tests.examples import IN_FULL
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("DSE_REFERENCE_DATA", ROOT.parent / "shared")) / "data"
@@ -154,6 +155,7 @@ def test_own_surfaces_of_measured_kernels() -> None:
         np.testing.assert_allclose(surface * times[given.base_index], times, rtol=1e-12)
 
 
+@IN_FULL
 def test_unseen_kernels_of_a_gtx_1080_ti() -> None:
     """Fixed here is what cross-validation chooses, for the time it takes; docs/gpu-scaling.md has what that gives."""
     given = measured("gtx1080ti-dvfs.csv", base=(1800, 5000))

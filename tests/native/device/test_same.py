@@ -1,7 +1,8 @@
 """Networks with actors on an emulated GPU do the same as in Python: outputs, traces actor by actor, tokens, waits.
 
-The device code is what a compiler of CUDA gets. All 16 mappings of JPEG that the paper has; random networks of actors
-that can run on a GPU, in random mappings with both kinds of FIFOs; a sample of both under sanitizers.
+The device code is what a compiler of CUDA gets. Mappings of JPEG, of the 16 that the paper has (all of them in ``make
+test-full``); random networks of actors that can run on a GPU, in random mappings with both kinds of FIFOs; a sample of
+both under sanitizers.
 """
 
 import itertools
@@ -50,14 +51,15 @@ def differences_of(network: Network, native: RunResult, python: RunResult) -> li
     return found + [f"why: {native.why}"] * (native.why != python.why) + ["waits"] * (python.waits != native.waits)
 
 
-def test_all_16_mappings_of_jpeg(tmp_path: Path) -> None:
+def test_mappings_of_jpeg(tmp_path: Path) -> None:
     network = of_actors("jpeg")
     of, source = built(network, PLAIN), ACTORS / "jpeg" / "input.jpg"
     options = RunOptions(input=str(source), output=str(tmp_path / "python.yuv"), hash_channels=True)
     python = run_network(network, options)
     candidates = able(network)
     assert len(candidates) == 4
-    for number, choice in enumerate(itertools.product((False, True), repeat=4)):
+    choices = [c for c in itertools.product((False, True), repeat=4) if CASES or sum(c) in (0, 1, 4)]
+    for number, choice in enumerate(choices):
         chosen = [actor for actor, taken in zip(candidates, choice, strict=True) if taken]
         path = write_mapping(network, on_gpu(network, chosen), tmp_path / f"{number}.xcf")
         picture = tmp_path / f"{number}.yuv"

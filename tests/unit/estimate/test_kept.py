@@ -3,21 +3,26 @@
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
+import numba
 import numpy as np
 import pytest
 from llvmlite import binding
-from numba import njit
+from numba import int64, njit
+from numba.core.cpu import CPUContext
+from numba.core.registry import cpu_target
 
 from dse.base.kept_code import kept_by_sources
-from dse.estimate.kept import Kernel, defined, names_alone
+from dse.estimate.kept import KeptCode, Kernel, defined, loads_alone, names_alone
 
 SOURCE = """
+import sys
 import numpy as np
 from numba import njit
-from dse.estimate.kept import Kernel
+from dse.estimate.kept import kernel
 
-@njit(["int64(int64[::1])"], cache=True, pipeline_class=Kernel)
+@kernel(["int64(int64[::1])"])
 def total(values):
     found = 0
     for value in values:
@@ -25,7 +30,8 @@ def total(values):
     return found
 
 found = total(np.arange(5))
-print(found, sum(total.stats.cache_hits.values()))
+print(found, sum(total.stats.cache_hits.values()), "numba.np.arraymath" in sys.modules)
+print(njit(["int64(int64[::1])"])(lambda values: values.sum())(np.arange(4)))
 """
 
 
@@ -34,13 +40,29 @@ def twice(x):  # type: ignore[no-untyped-def]
     return x + x
 
 
+@kept_by_sources
+def thrice(x):  # type: ignore[no-untyped-def]
+    return x + x + x
+
+
 def test_what_is_kept_runs_as_what_was_compiled(tmp_path: Path) -> None:
     (tmp_path / "total.py").write_text(SOURCE)
     printed = [
         subprocess.run([sys.executable, str(tmp_path / "total.py")], capture_output=True, text=True, check=True).stdout
         for _ in range(2)
     ]
-    assert printed == ["10 0\n", "10 1\n"]
+    assert printed == ["10 0 True\n6\n", "10 1 False\n6\n"], "what only compiling needs comes with compiling"
+
+
+def test_only_versions_that_were_tried_load_kernels_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert loads_alone(numba.__version__), "try all tests with it, then name it in TRIED"
+    assert not any(loads_alone(version) for version in ("0.59.1", "0.1000.0", "1.60.0", "0.60rc1.0"))
+    kept = KeptCode(thrice)
+    monkeypatch.setattr(CPUContext, "refresh", Mock(side_effect=ReferenceError))
+    assert kept.load_overload((int64,), cpu_target.target_context) is None
+    monkeypatch.setattr(numba, "__version__", "9.0.0")
+    with pytest.raises(ReferenceError):
+        kept.load_overload((int64,), cpu_target.target_context)
 
 
 def test_names_alone_are_kept() -> None:

@@ -25,6 +25,7 @@ from dse.flows.options import ExploreOptions, ProblemOptions
 from dse.flows.search.plan import Watcher
 from dse.model.design_point import DesignPoint
 from dse.model.problem import Problem
+from tests.examples import IN_FULL
 from tests.unit.explore.test_buffers import pipeline, spread
 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is missing: pip install 'dse[cluster]'")
@@ -94,6 +95,7 @@ def test_a_worker_that_dies_loses_nothing(cluster: Any) -> None:
     estimator.close()
 
 
+@IN_FULL
 def test_all_workers_may_die_at_once(cluster: Any) -> None:
     """The last copy of the problem goes with them: it is scattered to the workers that the nannies start anew."""
     wait_for_two(cluster)

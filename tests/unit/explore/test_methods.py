@@ -29,6 +29,7 @@ from dse.model.platform import Platform, Unit
 from dse.model.problem import Problem
 from dse.model.study import Evaluation
 from dse.model.weights import Cost
+from tests.examples import seldom
 from tests.unit.explore.fakes import FormulaEngine, chain, chain_space, context
 from tests.unit.explore.random_problems import problem_of
 from tests.unit.explore.searches import NoStore, context_of, run, small_cores, space_of
@@ -36,8 +37,8 @@ from tests.unit.explore.searches import NoStore, context_of, run, small_cores, s
 NAMES = METHODS.names()
 EXACT = ("exhaustive", "branch-and-bound", "integer-program", "portfolio")
 SEARCHES = (
-    "local-search", "idle", "communication-frequency", "tabu", "tabu-joint",
-    "tabu-balancing", "tabu-swap", "annealing", "portfolio", "branch-and-bound",
+    "local-search", "tabu", "portfolio", "branch-and-bound",
+    *seldom("idle", "communication-frequency", "tabu-joint", "tabu-balancing", "tabu-swap", "annealing"),
 )  # fmt: skip
 """Methods that must beat random search; constructions ask for a few points only, ``nsga2`` also looks elsewhere."""
 

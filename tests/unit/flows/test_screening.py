@@ -18,6 +18,7 @@ from dse.explore.methods.improving.iterated_search import IteratedSearch
 from dse.explore.space.space import Candidate
 from dse.flows.search import screening, study
 from dse.model.study import Evaluation, Screening
+from tests.examples import IN_FULL
 from tests.unit.explore.searches import context_of, space_of
 from tests.unit.explore.test_buffers import pipeline
 
@@ -73,6 +74,7 @@ def test_finished_screening_is_not_made_again(tmp_path: Path, monkeypatch: pytes
         assert explored(tmp_path, "--resume") == whole
 
 
+@IN_FULL
 def test_screening_that_was_interrupted_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(screening, "agreement", Mock(side_effect=KeyboardInterrupt))

@@ -14,10 +14,12 @@ from dse.native.build import BuildOptions, build_program, included_headers, miss
 from dse.native.emission import SHARED_UNITS
 from dse.native.project import Project, SourceUnit, check_folder, runtime_headers, write_sources
 from dse.native.toolchain import Compiler, RunningTools, find_compiler, is_gcc
+from tests.examples import seldom
 
 pytestmark = pytest.mark.usefixtures("compiler")
 HEADER = '#pragma once\n#include "dse/deep.hpp"\n'
 PLAIN = BuildOptions(jobs=1)
+SANITIZED = BuildOptions(sanitize=("address", "undefined"))
 
 
 @pytest.fixture(scope="module")
@@ -218,7 +220,7 @@ def kept_preludes(folder: Path) -> list[Path]:
     return sorted((folder / "cache" / "native" / "preludes").glob("*.gch"))
 
 
-@pytest.mark.parametrize("options", [PLAIN, BuildOptions(jobs=3), BuildOptions(sanitize=("address", "undefined"))])
+@pytest.mark.parametrize("options", [BuildOptions(jobs=3), *seldom(PLAIN, SANITIZED)])
 def test_a_prelude_serves_all_folders_and_changes_no_object(
     tmp_path: Path, compiler: Compiler, options: BuildOptions
 ) -> None:
