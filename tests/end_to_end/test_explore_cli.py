@@ -191,7 +191,7 @@ def test_explore_fails_when_every_mapping_deadlocks(tmp_path: Path, capsys: pyte
     assert "every mapping deadlocks" in capsys.readouterr().err
 
 
-BUDGET = 50
+BUDGET = 20
 KILLED_AFTER = 3
 KILL = f"""
 import os, signal, sys

@@ -25,6 +25,8 @@ from dse.flows.search import study as study_flow
 
 ROOT = Path(__file__).resolve().parents[2]
 SMITH = str(ROOT / "actors" / "smith_waterman" / "smith_waterman.xdf")
+JPEG = str(ROOT / "actors" / "jpeg" / "jpeg.xdf")
+PINGPONG = str(ROOT / "actors" / "pingpong" / "pingpong.xdf")
 NOMINAL = ("--weights", "nominal")
 PATIENCE = 300.0
 """Seconds: where signals are not heard it takes for ever, and a machine may have other work."""
@@ -301,7 +303,7 @@ def test_a_budget_ends_the_set_up_of_a_method(
             pass
 
     monkeypatch.setattr("dse.flows.search.study.make_method", endless_method)
-    assert main(["explore", SMITH, *NOMINAL, "--budget", "5s", "--out", str(tmp_path), "--json"]) == 0
+    assert main(["explore", PINGPONG, *NOMINAL, "--budget", "3s", "--out", str(tmp_path), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["evaluations"] == 1
     assert document["complete"] is False
@@ -316,7 +318,7 @@ def test_a_budget_ends_bounds_that_take_for_ever(
             pass
 
     monkeypatch.setattr("dse.flows.search.study.space_bounds", endless_bounds)
-    assert main(["explore", SMITH, *NOMINAL, "--budget", "5s", "--out", str(tmp_path), "--json"]) == 0
+    assert main(["explore", PINGPONG, *NOMINAL, "--budget", "3s", "--out", str(tmp_path), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["evaluations"], document["lower_bound"]) == (1, 0)
 
@@ -328,7 +330,7 @@ def test_an_interrupt_of_the_set_up_of_a_method_keeps_what_there_is(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("dse.flows.search.study.make_method", interrupted)
-    assert main(["explore", SMITH, *NOMINAL, "--out", str(tmp_path), "--json"]) == 130
+    assert main(["explore", PINGPONG, *NOMINAL, "--out", str(tmp_path), "--json"]) == 130
     assert json.loads(capsys.readouterr().out)["evaluations"] == 1
 
 
@@ -341,14 +343,11 @@ def test_a_budget_of_evaluations_does_not_look_at_the_clock(
         pytest.fail("an alarm was set")
 
     monkeypatch.setattr("signal.setitimer", armed)
-    assert main(["explore", SMITH, *NOMINAL, "--budget", "20", "--out", str(tmp_path), "--json"]) == 0
+    assert main(["explore", JPEG, *NOMINAL, "--budget", "20", "--out", str(tmp_path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["evaluations"] == 20
 
 
 # -- behind the search ------------------------------------------------------------------------------------------------
-
-
-PINGPONG = str(ROOT / "actors" / "pingpong" / "pingpong.xdf")
 
 
 def quick(out: Path, *more: str) -> list[str]:

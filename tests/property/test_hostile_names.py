@@ -29,7 +29,7 @@ from tests.property.hostile_names import (
 )
 from tests.unit.report.timeline_readers import read as read_timeline
 
-_ESTIMATE = ("--engine", "reference", "--missing-weights", "nominal")
+_ESTIMATE = ("--engine", "compiled", "--missing-weights", "nominal")
 
 
 class Terminal(io.StringIO):
@@ -70,7 +70,7 @@ def commands(world: World) -> dict[str, tuple[str, ...]]:
         "trace-picture": ("trace", f"{o}.trace", "--export", f"{o}.dot"),
         "trace-graph": ("trace", f"{o}.trace", "--export", f"{o}e.xml"),
         "graph-info": ("trace", "--info", f"{o}e.xml"),
-        "graph-estimate": ("estimate", f"{o}e.xml", "--missing-weights", "zero", "--engine", "reference"),
+        "graph-estimate": ("estimate", f"{o}e.xml", "--missing-weights", "zero", "--engine", "compiled"),
         "throughput": ("throughput", f"{o}e.xml", "--missing-weights", "zero", "--overlap", "--storage", "3"),
         "throughput-out": (
             "throughput",

@@ -43,6 +43,9 @@ class Clocks:
 
     def choices(self, units: Collection[int]) -> Iterator[Levels]:
         """Yield the choices where these units are in use: every combination, the fastest of all first."""
+        if not self.domains:
+            yield ()
+            return
         used = self.used(units)
         for levels in itertools.product(*(range(len(self.domains[d].clocks_mhz)) for d in used)):
             yield self.of_levels(dict(zip(used, levels, strict=True)))

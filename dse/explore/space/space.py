@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.explore.space.clocks import ClockDomain, Clocks, Levels
+from dse.explore.space.drawing import random_numbers
 from dse.explore.space.surjections import ManyMappings, many_mappings
 from dse.explore.space.symmetry import ActorSymmetry
 from dse.model.design_point import DesignPoint, Partition, Policy, ReleaseMode, TransferMode
@@ -355,11 +356,11 @@ class Space:
             assert found is not None, "what is counted is in the space"
             return found[0]
         prefix: list[int] = []
-        used = (0,) * len(self.units)
+        used, number = (0,) * len(self.units), random_numbers(rng)
         for actor in range(self.n_actors):
             total = self._clocked_ways[actor].get(used, 0)
             # More random bytes than the number needs keep the bias of the remainder below 2**-64.
-            rank = int.from_bytes(rng.bytes(total.bit_length() // 8 + 9), "little") % total
+            rank = number(total.bit_length() // 8 + 9) % total
             for first, n, after in self._runs(actor, used):
                 ways = self._clocked_ways[actor + 1].get(after, 0)
                 if rank < n * ways:

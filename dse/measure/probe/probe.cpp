@@ -204,7 +204,7 @@ void read_block(dse::Reader<T>& reader, const Crossing& what, Spent& spent, Coun
 
 template <class T>
 int tell_crossing(const Crossing& what) {
-  constexpr std::size_t blocks = 20'000;
+  constexpr std::size_t blocks = 5'000;
   dse::Fifo<T> fifo(what.capacity, what.writer_core != what.reader_core);
   fifo.crossing = what.writer_core != what.reader_core;
   Spent writing(blocks);

@@ -27,6 +27,7 @@ from dse.native.project import write_sources
 from dse.native.toolchain import Compiler, call_tool
 from dse.run.execution import RunResult
 from dse.run.options import RunOptions
+from tests.examples import IN_FULL
 from tests.native.device.mixed import on_gpu, write_mapping
 from tests.native.device.test_ends import TRIAL, WORK
 from tests.native.same.batches import CASES
@@ -95,6 +96,7 @@ def test_words_across_the_link_have_system_scope_and_order(architecture: int, tm
     assert not re.search(r"\bfma\.", ptx), "a network rounds operation by operation"
 
 
+@IN_FULL
 def test_a_profile_reads_the_clock_around_each_phase_of_each_firing(tmp_path: Path) -> None:
     """All programs read it and the timer of the card for its rate; the profiler's one does so in every firing too."""
     plain, timed = ptx_of(tmp_path, wanted()[0]), ptx_of(tmp_path, wanted()[0], "-DDSE_TIMED")

@@ -31,7 +31,7 @@ from tests.unit.measure.networks import FACTS, chain
 OPTIONS = MeasureOptions(
     program="chain.xdf",
     sample=100,
-    engine="reference",
+    engine="compiled",
     profile=ProfileSettings(runs=2, calibrate=1),
     settings=MeasureSettings(rounds=4),
 )
