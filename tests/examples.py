@@ -12,7 +12,7 @@ IN_FULL = pytest.mark.skipif(not WHOLE, reason="DSE_FULL is not set: make test-f
 
 def examples(number: int) -> int:
     """Return how many of ``number`` examples are drawn: all in ``make test-full``, which draws others each time."""
-    return number if settings.get_current_profile_name() != "ci" else max(20, number // 3)
+    return number if settings.get_current_profile_name() != "ci" else min(number, max(20, number // 3))
 
 
 def seldom(*values: object) -> list[object]:

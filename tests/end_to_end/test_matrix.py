@@ -11,7 +11,7 @@ import pytest
 from dse.cli.main import main
 from dse.frontend.network.elaborate import load_network
 from dse.run.execution import RunOptions, run_network
-from tests.examples import seldom
+from tests.examples import IN_FULL, seldom
 
 ACTORS = Path(__file__).resolve().parents[2] / "actors"
 FOLDER = ACTORS / "matrix"
@@ -74,6 +74,7 @@ def test_products_go_to_the_gpu_and_control_stays(tmp_path: Path, platform: str,
     assert any(text.startswith("predicted GPU weights (hierarchy on ") for text in document["assumed"])
 
 
+@IN_FULL
 def test_small_blocks_stay_on_the_cpu(tmp_path: Path) -> None:
     """Parser and Huffman decoder are one thread, and a block of 64 tokens costs more to move than to compute."""
     assert on_gpu(explored(tmp_path, "jpeg", "server-h200")) == set()

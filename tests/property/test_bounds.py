@@ -11,7 +11,7 @@ from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import prepare
 from dse.model.problem import Problem
-from tests.examples import examples
+from tests.examples import WHOLE, examples
 from tests.property.estimation_cases import MORE, Case, Shape, estimation_cases, random_case, with_clocks
 
 EXAMPLES = settings(max_examples=examples(60), deadline=None)
@@ -103,8 +103,8 @@ def without_resources(case: Case) -> Case:
 
 def test_a_path_is_the_makespan_where_nothing_but_tokens_and_room_holds_a_firing_up() -> None:
     shapes = (Shape(max_firings=400), Shape(max_actors=9, max_firings=400, max_rate=4, flowing=True, mixed=True))
-    checked, waited = [0, 0], 0
-    for seed in range(300):
+    checked, waited, seeds = [0, 0], 0, 300 if WHOLE else 150
+    for seed in range(seeds):
         case = without_resources(random_case(random.Random(seed), shapes[seed % 2]))
         tables = build_tables(case.problem)
         for i, capacities in enumerate((case.point.capacities, (1_000_000,) * len(case.point.capacities))):
@@ -116,6 +116,5 @@ def test_a_path_is_the_makespan_where_nothing_but_tokens_and_room_holds_a_firing
                 assert i == 0 or own.critical_path == own.room
                 waited += own.critical_path < own.room
                 checked[i] += estimate.makespan > 0
-    assert checked[1] > 150
-    assert checked[0] > 150
-    assert waited > 9
+    assert min(checked) > seeds // 2
+    assert waited > seeds // 33

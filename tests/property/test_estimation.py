@@ -12,7 +12,7 @@ from dse.model.design_point import DesignPoint
 from dse.model.estimate import Estimate
 from dse.model.problem import Problem
 from dse.model.trace import Trace
-from tests.examples import examples
+from tests.examples import WHOLE, examples
 from tests.property.estimation_cases import Case, Shape, estimation_cases, random_case
 
 EXAMPLES = settings(max_examples=examples(60), deadline=None)
@@ -194,9 +194,10 @@ def test_the_remedy_is_that_of_the_definition(case: Case) -> None:
 def test_many_seeds_run_and_add_up() -> None:
     """Hypothesis likes small cases; these are larger. The engine itself asserts that accounts add up."""
     reached = {"deadlock": 0, "link": 0, "blocked writing": 0, "completed": 0}
-    for seed in range(600):
+    seeds = 600 if WHOLE else 300
+    for seed in range(seeds):
         estimate = run(random_case(random.Random(seed), Shape(max_firings=300)))
         reached["deadlock" if estimate.deadlock else "completed"] += 1
         reached["link"] += any(link.waiting for link in estimate.links)
         reached["blocked writing"] += any(buffer.write_blocked for buffer in estimate.buffers)
-    assert min(reached.values()) > 30, reached
+    assert min(reached.values()) > seeds // 20, reached

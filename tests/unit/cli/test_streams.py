@@ -19,6 +19,7 @@ from dse.base.folders import folder_name
 from dse.base.source import Span
 from dse.cli.main import main
 from dse.cli.streams import READER_GONE, ReaderGone, Shown, Unfailing, program_output
+from tests.examples import seldom
 
 PINGPONG = Path(__file__).resolve().parents[3] / "actors" / "pingpong" / "pingpong.xdf"
 FULL = Path("/dev/full")
@@ -207,7 +208,7 @@ def test_a_process_keeps_its_work_and_its_code(command: str, code: int, said: st
     assert not list(tmp_path.glob(".dse-*"))
 
 
-@pytest.mark.parametrize("variables", [{"LC_ALL": "C"}, {"PYTHONIOENCODING": "ascii"}])
+@pytest.mark.parametrize("variables", [{"LC_ALL": "C"}, *seldom({"PYTHONIOENCODING": "ascii"})])
 def test_a_path_that_is_no_utf8_in_any_locale(variables: dict[str, str], tmp_path: Path) -> None:
     folder = os.fsencode(tmp_path) + b"/n\xff\xe9"
     os.mkdir(folder)
