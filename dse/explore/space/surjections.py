@@ -18,8 +18,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.explore.space.drawing import random_numbers
-
 MOST_TERMS = 100_000
 """So many products of large numbers are made at most."""
 MOST_DRAWS = 4
@@ -47,7 +45,7 @@ class ManyMappings:
     def drawn(self, rng: np.random.Generator) -> _Used:
         """Return the slots of the actors in a mapping drawn from all, slots called in any way."""
         # More random bytes than the number needs keep the bias of the remainder below 2**-64.
-        rank = random_numbers(rng)(self.total.bit_length() // 8 + 9) % self.total
+        rank = int.from_bytes(rng.bytes(self.total.bit_length() // 8 + 9), "little") % self.total
         used = self.used[bisect.bisect_right(self.counts, rank)]
         slots_of = {
             units: np.concatenate([np.arange(self.first[u], self.first[u] + used[u]) for u in units])

@@ -38,7 +38,6 @@ from dse.explore.moves.moves import (
 )
 from dse.explore.space.space import Candidate
 from dse.model.study import Evaluation
-from tests.examples import seldom
 from tests.unit.explore.fakes import chain_space, context, estimate_of
 from tests.unit.explore.random_problems import problem_of
 from tests.unit.explore.searches import context_of, run, space_of
@@ -327,7 +326,7 @@ def test_steps_of_several_actors_say_what_they_left() -> None:
     assert replaced(space, position, position.slots) is None
 
 
-@pytest.mark.parametrize("seed", [0, *seldom(1, 2)])
+@pytest.mark.parametrize("seed", range(3 if ALL else 1))
 def test_iterated_search_finds_the_optimum_and_ends(seed: int) -> None:
     problem = problem_of(seed, clock=500, given_host=True, n_actors=5, n_firings=40)
     space = space_of(problem, policies=("NON_PREEMPTIVE", "ROUND_ROBIN"))
