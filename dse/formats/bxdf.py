@@ -1,7 +1,8 @@
 """Buffer sizes (.bxdf): reader and writer; formats.md, section Buffer sizes.
 
 Files before 2021 say ``source-actor`` and ``target-actor``; both are read. A connection that the file leaves out has
-its ``default-size``; where that is missing too, 512 tokens.
+its ``default-size``; where that is missing too, 512 tokens. Elements of other names are passed over beside connections,
+but not in their place.
 """
 
 from lxml import etree
@@ -9,7 +10,7 @@ from lxml import etree
 from dse.base.diagnostics import Gatherer
 from dse.formats.connections import Buffers, connection_attributes, read_sizes
 from dse.formats.xml_keep import ElementKind, keep_unknown
-from dse.formats.xml_reading import open_xml, raise_errors, refuse_unwritable, topology_names, write_xml
+from dse.formats.xml_reading import XmlReader, open_xml, raise_errors, refuse_unwritable, topology_names, write_xml
 from dse.formats.xml_source import local_name
 from dse.model.design_point import DEFAULT_CAPACITY_TOKENS
 from dse.model.trace import Topology
@@ -36,9 +37,20 @@ def read_bxdf(path: str, topology: Topology) -> tuple[int, ...]:
     raise_errors(gather)
     buffers = Buffers(topology)
     default = reader.integer(reader.root, "default-size", least=1)
-    sizes = read_sizes(reader, list(reader.children(reader.root, "connection")), buffers)
+    sizes = read_sizes(reader, _connections(reader), buffers)
     raise_errors(gather)
     return buffers.capacities(sizes, default or DEFAULT_CAPACITY_TOKENS)
+
+
+def _connections(reader: XmlReader) -> list[etree._Element]:
+    """Return the elements that give sizes; that there are only others is an error: all FIFOs would have the default."""
+    found = list(reader.children(reader.root, "connection"))
+    other = next(reader.children(reader.root), None)
+    if not found and other is not None:
+        reader.error(
+            f"'{local_name(other)}' gives no FIFO a size", other, "expected 'connection', of which there is none"
+        )
+    return found
 
 
 def write_bxdf(

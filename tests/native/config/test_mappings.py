@@ -54,6 +54,20 @@ def test_sizes(readers: Readers, tmp_path: Path, data: st.DataObject) -> None:
     assert tuple(answer["capacities"]) == capacities
 
 
+SIZE = '<{} source="src" source-port="O0" target="idct/row" target-port="I0" size="7"/>'
+
+
+@pytest.mark.parametrize(
+    "names", [(), ("connection",), ("buffer",), ("note", "connection"), ("x:Connection", "buffer")]
+)
+def test_sizes_of_other_names(readers: Readers, tmp_path: Path, names: tuple[str, ...]) -> None:
+    path = tmp_path / "b.bxdf"
+    path.write_text(f"<bxdf xmlns:x='urn:x'><!-- sizes -->\n{''.join(SIZE.format(name) for name in names)}</bxdf>")
+    answer = readers.ask("bxdf", str(path), path.read_bytes(), *network_fields(NET))
+    assert ("errors" in answer) == (names == ("buffer",))
+    assert difference(readers, path, NET) is None
+
+
 @pytest.mark.parametrize("text", [EXELIXI.replace('"PG"', '"P2"'), TURNUS, STREAMBLOCKS.replace('"gpu"', '"ARM"')])
 def test_files_of_other_tools(readers: Readers, tmp_path: Path, text: str) -> None:
     path = tmp_path / "map.xcf"

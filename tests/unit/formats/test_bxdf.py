@@ -67,3 +67,14 @@ def test_errors(tmp_path: Path) -> None:
     ]
     with pytest.raises(FormatError, match="the root element is 'xdf'"):
         read(tmp_path, "<xdf/>")
+
+
+def test_elements_of_another_name_are_no_sizes(tmp_path: Path) -> None:
+    """All FIFOs would have the default, without a word."""
+    line = '<{} source="src" source-port="O0" target="idct/row" target-port="I0" size="7"/>'
+    with pytest.raises(FormatError, match="'buffer' gives no FIFO a size") as caught:
+        read(tmp_path, f"<bxdf default-size='3'>\n<!-- of 2021 -->\n{line.format('buffer')}</bxdf>")
+    assert [(d.span.line, d.expected) for d in caught.value.diagnostics] == [
+        (3, "expected 'connection', of which there is none")
+    ]
+    assert read(tmp_path, f"<bxdf>{line.format('note')}{line.format('connection')}</bxdf>") == (7, 512, 512)

@@ -1,5 +1,6 @@
 // Files of FIFO sizes (.bxdf): the reader of dse/formats/bxdf.py. Files before 2021 say `source-actor` and
 // `target-actor`; a connection that is left out has the `default-size`, and where that is missing too, 512 tokens.
+// Elements of other names are passed over beside connections, but not in their place.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,12 @@ inline std::vector<std::int64_t> read_bxdf(const xml::Document& document, const 
   reader.finish();
   const std::int64_t others = reader.count(root, {"default-size"}).value_or(default_fifo_tokens);
   BufferSizes sizes(reader, names);
-  for (const xml::Element* element : reader.children(root, {"connection"})) {
+  const std::vector<const xml::Element*> connections = reader.children(root, {"connection"});
+  if (connections.empty() && !root.children.empty()) {
+    const xml::Element& other = *root.children.front();
+    reader.error("'" + other.name + "' gives no FIFO a size", other, "expected 'connection', of which there is none");
+  }
+  for (const xml::Element* element : connections) {
     sizes.read(*element);
   }
   reader.finish();
