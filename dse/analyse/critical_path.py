@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dse.estimate.compiled.engine import CompiledEngine
 from dse.estimate.compiled.record import RunRecord
 from dse.estimate.compiled.walk import RecordWalk
+from dse.estimate.problem.tables import ProblemTables
 from dse.model.critical_path import Cause, CriticalPath, SegmentKind, Segments
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Estimate
@@ -24,8 +25,10 @@ from dse.model.problem import Problem
 __all__ = ["Cause", "CriticalPath", "SegmentKind", "Segments", "critical_path", "path_of_record", "slack_of_record"]
 
 
-def critical_path(problem: Problem, point: DesignPoint, estimate: Estimate) -> CriticalPath:
-    """Return the critical path of ``point``; ``estimate`` is that of it, from any engine.
+def critical_path(problem: Problem | ProblemTables, point: DesignPoint, estimate: Estimate) -> CriticalPath:
+    """Return the critical path of ``point`` in a problem, or in one whose tables are made already.
+
+    ``estimate`` is that of the point, from any engine.
 
     Raises:
         FormatError, InfeasibleDesign: as the engine that made the estimate.

@@ -394,7 +394,7 @@ class Program:
         if key not in self._clocked:
             setting = clocked_setting(self.setting, clocks, used=used)
             same = next((c for (of, _), c in self._clocked.items() if of == clocks), None)
-            engine = make_engine(self.options.engine, setting.problem) if same is None else same.engine
+            engine = make_engine(self.options.engine, setting.tables) if same is None else same.engine
             self._clocked[key] = _Clocked(setting, engine)
         return self._clocked[key]
 

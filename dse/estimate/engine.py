@@ -70,11 +70,11 @@ ENGINES = Registry(
         "reference": "dse.estimate.reference.engine:ReferenceEngine",
     },
 )
-"""Name to a factory that takes a ``Problem``; the default first."""
+"""Name to a factory that takes a ``Problem``, or its tables where they are made already; the default first."""
 
 
-def make_engine(name: str, problem: Problem) -> Engine:
-    """Return the engine called ``name`` for a problem.
+def make_engine(name: str, problem: Problem | ProblemTables) -> Engine:
+    """Return the engine called ``name`` for a problem, or for its tables where they are made already.
 
     Raises:
         OptionError: there is no such engine.

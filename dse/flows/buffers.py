@@ -71,7 +71,7 @@ def size_fifos(options: BufferOptions, stage: Callable[[str], None] = unheard) -
         setting = clocked_setting(setting, clocks_of_points((point,), setting.platform))
         warnings = tuple(gather.warnings)
     stage("sizing the FIFOs")
-    engine = make_engine(options.problem.engine, setting.problem)
+    engine = make_engine(options.problem.engine, setting.tables)
     with_own = options.mapping is not None
     sizing = size_buffers(setting.tables, engine, point, options.method, options.tolerance, with_own=with_own)
     if options.out is not None:
@@ -91,7 +91,7 @@ def sized_capacities(method: SizingMethod, setting: Setting, engine: str) -> Cap
 
     Whether a run completes does not depend on the mapping (static orders apart), so minimal sizes run in all mappings.
     """
-    sizing = size_buffers(setting.tables, make_engine(engine, setting.problem), spread_point(setting), method)
+    sizing = size_buffers(setting.tables, make_engine(engine, setting.tables), spread_point(setting), method)
     words = f"{method} FIFO sizes of each actor on a core of its own ({sizing.chosen.memory_bytes:,} bytes)"
     return Capacities(tokens=sizing.chosen.capacities, assumed=(words,))
 

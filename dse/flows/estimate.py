@@ -72,7 +72,7 @@ def estimate_mappings(options: EstimateOptions, stage: Callable[[str], None] = u
     """
     given = load_points(options, stage)
     setting = given.setting
-    engine = make_engine(options.problem.engine, setting.problem)
+    engine = make_engine(options.problem.engine, setting.tables)
     found = []
     for name, point in given.points:
         stage(f"estimating {name}")

@@ -216,7 +216,7 @@ def _set_up(options: ExploreOptions, watch: Watcher, limit: TimeLimit, given: Se
     setting = clocked_setting(plain, clocks_of_domains(domains), scaling=options.scaling)
     watch.stage("gathering the mappings")
     searched = searched_space(options, setting, domains)
-    engine = make_engine(options.problem.engine, setting.problem)
+    engine = make_engine(options.problem.engine, setting.tables)
     budget = options.budget or _default_budget(options, setting)
     if (robust := asked_robust(options)) is not None:
         check_uncertain(setting, options.problem.weights, robust)

@@ -147,7 +147,7 @@ def rank_points(
         tables = build_tables(problem)
     draws = options.draws or min(MOST, max(FEWEST, _FIRINGS // max(1, setting.trace.n_firings * len(points))))
     drawing = DrawOptions(draws=draws, seed=options.seed, workers=options.workers)
-    return robust_ranking(make_engine(engine, problem), tables, points, nominal, errors, drawing, options.by)
+    return robust_ranking(make_engine(engine, tables), tables, points, nominal, errors, drawing, options.by)
 
 
 def robust_study(

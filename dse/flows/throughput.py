@@ -189,7 +189,7 @@ def _rates_of_mappings(
         problem=problem, mappings=options.mappings, release=options.release, buffers=options.buffers
     )
     given = load_points(wanted, stage)
-    engine = make_engine(options.problem.engine, given.setting.problem)
+    engine = make_engine(options.problem.engine, given.setting.tables)
     rates = []
     for name, point in given.points:
         stage(f"estimating {name}")

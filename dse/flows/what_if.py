@@ -59,7 +59,7 @@ def ask_what_if(options: WhatIfOptions, stage: Callable[[str], None] = unheard) 
             f"{len(estimated.mappings)} mappings are given", expected="one: what helps is another matter for each"
         )
     setting = estimated.setting
-    engine = make_engine(options.estimate.problem.engine, setting.problem)
+    engine = make_engine(options.estimate.problem.engine, setting.tables)
     if options.search is not None:
         return _searched(options, estimated, engine, stage)
     mapping = estimated.mappings[0]
@@ -95,7 +95,7 @@ def _simulated(
     """Return what changes of a mapping give."""
     requests = [curve_request(name, setting.trace.topology) for name in options.curves]
     stage("simulating what would help")
-    path = critical_path(setting.problem, point, engine.estimate(point))
+    path = critical_path(setting.tables, point, engine.estimate(point))
     promise = path_promises(path, setting.trace, setting.platform)
     return what_if(Laboratory(engine, setting.tables, point, options.workers), curves=requests, promise=promise)
 

@@ -97,8 +97,8 @@ def _of_mapping(options: WhyOptions, stage: Callable[[str], None]) -> Why:
         raise OptionError(f"{len(given.points)} mappings are given", expected="one at a time is explained")
     setting, (name, point) = given.setting, given.points[0]
     stage(f"explaining {name}")
-    engine = make_engine(options.estimate.problem.engine, setting.problem)
-    recorder = engine if isinstance(engine, CompiledEngine) else CompiledEngine(setting.problem)
+    engine = make_engine(options.estimate.problem.engine, setting.tables)
+    recorder = engine if isinstance(engine, CompiledEngine) else CompiledEngine(setting.tables)
     estimate, record = recorder.record(point)
     path, slack = path_of_record(record), slack_of_record(record)
     deadlock = estimate.deadlock

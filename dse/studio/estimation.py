@@ -58,7 +58,7 @@ class Estimation:
         found = self._known.get(key)
         if found is None:
             setting = changed_setting(self._setting, design)
-            found = Basis(setting=setting, engine=make_engine(self._name, setting.problem))
+            found = Basis(setting=setting, engine=make_engine(self._name, setting.tables))
         self._known[key] = found
         self._known.move_to_end(key)
         while len(self._known) > KEPT:

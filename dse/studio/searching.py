@@ -118,7 +118,7 @@ class SearchFromHere:
         context = replace(context, start=() if start is None else (start,))
         self._check()
         method = make_method("exhaustive" if space.size <= EXHAUSTIVE_POINTS else "iterated-search", context, None)
-        engine = make_engine(self._name, setting.problem)
+        engine = make_engine(self._name, setting.tables)
         compile_behind(engine.name)
         estimator = ThreadEstimator(engine, max(1, len(usable_cores()) - 1), setting.trace.n_firings)
         store = _Memory(self._check)

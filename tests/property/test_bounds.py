@@ -10,6 +10,8 @@ from dse.estimate.bounds.lower_bounds import Bounds, Room
 from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import prepare
+from dse.estimate.problem.tables import ProblemTables
+from dse.model.design_point import DesignPoint
 from dse.model.problem import Problem
 from tests.examples import WHOLE, examples
 from tests.property.estimation_cases import MORE, Case, Shape, estimation_cases, random_case, with_clocks
@@ -19,16 +21,16 @@ EXAMPLES = settings(max_examples=examples(60), deadline=None)
 
 def check_bounds(case: Case) -> bool:
     """Check all bounds of a case, with its capacities and with more; return whether there was something to check."""
-    return sum(check_point(case, more) for more in (0, 1, 50)) > 0
+    tables = build_tables(case.problem)
+    return sum(check_point(tables, case.point, more) for more in (0, 1, 50)) > 0
 
 
-def check_point(case: Case, more: int) -> bool:
+def check_point(tables: ProblemTables, given: DesignPoint, more: int) -> bool:
     """Check all bounds of the point with so many tokens more in each buffer, unless it deadlocks."""
-    point = replace(case.point, capacities=tuple(c + more for c in case.point.capacities))
-    estimate = make_engine("compiled", case.problem).estimate(point)
+    point = replace(given, capacities=tuple(c + more for c in given.capacities))
+    estimate = make_engine("compiled", tables).estimate(point)
     if estimate.deadlock is not None:
         return False
-    tables = build_tables(case.problem)
     prepared = prepare(tables, point)
     bounds = Bounds(tables)
     own = bounds.of_point(prepared)
@@ -75,9 +77,9 @@ def test_pipeline_and_shared_links_bound_some_makespans_best() -> None:
     pipelines = links = 0
     for seed in range(300):
         case = random_case(random.Random(seed), Shape(max_firings=300))
-        bound = Bounds(build_tables(case.problem)).of_point
+        tables = build_tables(case.problem)
         try:
-            own = bound(prepare(build_tables(case.problem), case.point))
+            own = Bounds(tables).of_point(prepare(tables, case.point))
         except DseError:
             continue
         others = max(own.work, own.heaviest_actor, own.critical_path)
@@ -109,7 +111,7 @@ def test_a_path_is_the_makespan_where_nothing_but_tokens_and_room_holds_a_firing
         tables = build_tables(case.problem)
         for i, capacities in enumerate((case.point.capacities, (1_000_000,) * len(case.point.capacities))):
             point = replace(case.point, capacities=capacities)
-            estimate = make_engine("compiled", case.problem).estimate(point)
+            estimate = make_engine("compiled", tables).estimate(point)
             if estimate.deadlock is None:
                 own = Bounds(tables).of_point(prepare(tables, point))
                 assert own.room == estimate.makespan

@@ -155,7 +155,7 @@ class GeneralOnly(CompiledEngine):
 
 def look_at_accounts(engine: CompiledEngine, point: DesignPoint, whole: Estimate, seed: int) -> str:
     """Compare the accounts of a point; return for which memories the kernel that made them is."""
-    assert GeneralOnly(engine.packed.tables.problem).estimate(point) == whole, f"seed {seed}"
+    assert GeneralOnly(engine.packed.tables).estimate(point) == whole, f"seed {seed}"
     assert engine._is_plain_ready(), "`make setup` compiles it"
     for limit in (whole.makespan, whole.makespan - 1):
         expected = whole if whole.deadlock is None and whole.makespan <= limit else None
@@ -191,7 +191,7 @@ def look(seed: int, case: Case, seen: Seen, *, reference: bool) -> None:
     seen.deadlocks += whole.deadlock is not None
     assert engine.outcomes([point]) == [whole.outcome], f"seed {seed}"
     if reference:
-        assert make_engine("reference", case.problem).outcomes([point]) == [whole.outcome], f"seed {seed}"
+        assert make_engine("reference", engine.packed.tables).outcomes([point]) == [whole.outcome], f"seed {seed}"
     for limit in limits(whole, random.Random(seed)):
         expected = whole.outcome if whole.deadlock is None and whole.makespan <= limit else None
         assert engine.outcomes([point], limit) == [expected], f"seed {seed}, limit {limit}"

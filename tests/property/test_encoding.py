@@ -114,10 +114,10 @@ def test_a_known_point_is_not_prepared_again(seed: int, monkeypatch: pytest.Monk
 def test_an_engine_estimates_the_next_point_as_a_new_one_would(seed: int) -> None:
     rng = random.Random(seed)
     tables = tables_of(rng, seed)
-    engine = make_engine("compiled", tables.problem)
+    engine = make_engine("compiled", tables)
     for point in points_of(rng, tables):
         try:
-            expected = make_engine("reference", tables.problem).estimate(point)
+            expected = make_engine("reference", tables).estimate(point)
         except DseError as error:
             with pytest.raises(type(error)):
                 engine.estimate(point)

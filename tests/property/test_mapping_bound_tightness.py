@@ -63,7 +63,7 @@ def load_of(space: Space, given: Problem, candidate: Candidate, estimate: Estima
 def check_loads(given: Problem, space: Space, candidates: list[Candidate]) -> int:
     """Compare the bound of each candidate with its loads; return how many met them exactly."""
     tables = build_tables(given)
-    engine, bounds = make_engine("compiled", given), Bounds(tables)
+    engine, bounds = make_engine("compiled", tables), Bounds(tables)
     met = 0
     for candidate, found in zip(candidates, MappingBound(tables, space).of(candidates), strict=True):
         design = space.to_point(candidate)

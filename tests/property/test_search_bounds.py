@@ -11,6 +11,7 @@ import pytest
 from dse.base.errors import DseError
 from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
+from dse.estimate.problem.tables import ProblemTables
 from dse.explore.evaluator import Budget, Evaluator
 from dse.explore.mapping_bound import MappingBound, fastest_rows, most_room
 from dse.explore.method import SearchContext, SearchMethod, Traffic
@@ -45,9 +46,9 @@ def space_of(case: Case, policy: str, *, more: int = 50) -> Space | None:
         return None
 
 
-def sampled_optimum(case: Case, space: Space) -> int | None:
+def sampled_optimum(tables: ProblemTables, space: Space) -> int | None:
     """The least makespan of a sample of mappings, of all where there are few; None where all deadlock."""
-    engine = make_engine("compiled", case.problem)
+    engine = make_engine("compiled", tables)
     rng = np.random.default_rng(1)
     if space.mappings <= SAMPLE:
         mappings = list(space.assignments())
@@ -64,13 +65,15 @@ def test_no_bound_of_all_points_exceeds_a_makespan(monkeypatch: pytest.MonkeyPat
         shape = Shape(max_actors=4, max_firings=120, flowing=seed % 2 == 0, hosts=True, mixed=seed % 3 == 0)
         case = random_case(random.Random(seed), shape)
         space = space_of(case, POLICIES[seed % 4], more=seed % 3)
-        try:
-            optimum = None if space is None else sampled_optimum(case, space)
-        except DseError:
-            continue  # weights are missing for some placement
-        if space is None or optimum is None:
+        if space is None:
             continue
         tables = build_tables(case.problem)
+        try:
+            optimum = sampled_optimum(tables, space)
+        except DseError:
+            continue  # weights are missing for some placement
+        if optimum is None:
+            continue
         bound, rows = MappingBound(tables, space, paths=False), fastest_rows(tables, space)
         cores = space.n_actors if "FULL_PARALLEL" in space.options.policies else min(space.most, space.n_actors)
         found = bound.of_trace.of_any_point(
@@ -84,7 +87,7 @@ def test_no_bound_of_all_points_exceeds_a_makespan(monkeypatch: pytest.MonkeyPat
             in_parts = unit_bound(tables, space, bound, found.makespan)
         assert found.makespan <= in_parts <= placed, seed
         relaxed += in_parts > found.makespan
-        checked_spans += check_spans(case, space)
+        checked_spans += check_spans(tables, space)
         solved += placed > found.makespan
         checked += 1
     assert checked > 100 * MORE
@@ -100,16 +103,17 @@ def test_transfers_far_dearer_than_what_is_computed_are_not_too_much_for_the_sol
     case = random_case(random.Random(seed), shape)
     space = space_of(case, "NON_PREEMPTIVE", more=2)
     assert space is not None
-    optimum, tables = sampled_optimum(case, space), build_tables(case.problem)
+    tables = build_tables(case.problem)
+    optimum = sampled_optimum(tables, space)
     assert optimum is not None
     assert unit_bound(tables, space, MappingBound(tables, space, paths=False), 0) <= optimum
 
 
-def check_spans(case: Case, space: Space) -> int:
+def check_spans(tables: ProblemTables, space: Space) -> int:
     """Check that cores are busy within the spans of their actors; return how many of them there were to check."""
-    spans = MappingBound(build_tables(case.problem), space, paths=False).placement(0).spans
+    spans = MappingBound(tables, space, paths=False).placement(0).spans
     assert spans is not None
-    found, engine, rng = spans(), make_engine("compiled", case.problem), np.random.default_rng(1)
+    found, engine, rng = spans(), make_engine("compiled", tables), np.random.default_rng(1)
     checked = 0
     for _ in range(4):
         point = space.to_point(Candidate(assignment=space.random_assignment(rng)))
@@ -124,8 +128,8 @@ def check_spans(case: Case, space: Space) -> int:
 
 
 def search(name: str, case: Case, space: Space, evaluations: int) -> tuple[SearchMethod, int | None, str]:
-    bound = MappingBound(build_tables(case.problem), space)
-    engine = make_engine("compiled", case.problem)
+    tables = build_tables(case.problem)
+    bound, engine = MappingBound(tables, space), make_engine("compiled", tables)
     context = SearchContext(
         space=space, rng=np.random.default_rng(1), loads=bound.unit_loads,
         traffic=tuple(
@@ -156,7 +160,7 @@ def test_no_proof_exceeds_a_makespan(name: str, seeds: Sequence[int]) -> None:
         case = replace(case, problem=replace(case.problem, missing_weights="error"))
         space = space_of(case, POLICIES[seed % 4])
         try:
-            optimum = None if space is None else sampled_optimum(case, space)
+            optimum = None if space is None else sampled_optimum(build_tables(case.problem), space)
         except DseError:
             continue  # weights are missing for some placement
         if space is None or optimum is None:

@@ -20,7 +20,7 @@ from dse.estimate.compiled.ready import is_burst_compiled, is_link_compiled, is_
 from dse.estimate.compiled.record import Recorder, RunRecord
 from dse.estimate.deadlock import FinalState, diagnose
 from dse.estimate.draws import DrawnCosts
-from dse.estimate.problem.build import build_tables
+from dse.estimate.problem.build import tables_of
 from dse.estimate.problem.prepare import Prepared, prepare
 from dse.estimate.problem.tables import ProblemTables
 from dse.estimate.stopping import EstimateStopped
@@ -120,8 +120,8 @@ class CompiledEngine:
 
     name = "compiled"
 
-    def __init__(self, problem: Problem) -> None:
-        self.packed = pack_problem(build_tables(problem))
+    def __init__(self, problem: Problem | ProblemTables) -> None:
+        self.packed = pack_problem(tables_of(problem))
         """What all estimates share."""
         self.encoder = PointEncoder(self.packed.tables)
         self._running: dict[int, _Stoppable] = {}

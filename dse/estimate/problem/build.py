@@ -11,7 +11,7 @@ from dse.base.errors import FormatError
 from dse.estimate.problem.contradictions import check_problem
 from dse.estimate.problem.prices import UNIT_KINDS, PriceClass
 from dse.estimate.problem.tables import UNKNOWN, IntArray, ProblemTables, Side, TransferTable, VisitTicks, cost_rows
-from dse.estimate.problem.ticks import MOST_TICKS, TickConverter, TransferPrice
+from dse.estimate.problem.ticks import MOST_TICKS, NONE, TickConverter, TransferPrice
 from dse.estimate.problem.totals import check_total
 from dse.model.platform import Link
 from dse.model.problem import GpuScaling, Problem
@@ -78,6 +78,11 @@ def build_tables(problem: Problem) -> ProblemTables:
     )
     check_total(tables)
     return tables
+
+
+def tables_of(given: Problem | ProblemTables) -> ProblemTables:
+    """Return the tables of a problem, those that are given or new ones; errors as ``build_tables``."""
+    return given if isinstance(given, ProblemTables) else build_tables(given)
 
 
 def _counts(problem: Problem, sizes: list[int]) -> tuple[IntArray, IntArray, IntArray]:
@@ -321,17 +326,18 @@ def _given_prices(problem: Problem, side: Side, converter: TickConverter) -> lis
     """Return the prices that the weights give, one row for each ``PriceClass``, and the row of free transfers."""
     topology, weights = problem.trace.topology, problem.weights
     present = {unit.kind for unit in problem.platform.units}
-    free = TransferPrice(Fraction(0), Fraction(0))
+    free = TransferPrice(NONE, NONE)
     rows: list[_PriceRow] = []
+    buffers = [(topology.ends(index), topology.buffer_name(index)) for index in range(len(topology.buffers))]
     for price in PriceClass:
         fifo_kind, unit_kind = price.fifo_kind, price.payer
         row: _PriceRow = []
-        for index in range(len(topology.buffers)):
-            cost = weights.transfers.get((*topology.ends(index), fifo_kind, unit_kind, side))
+        for ends, name in buffers:
+            cost = weights.transfers.get((*ends, fifo_kind, unit_kind, side))
             if cost is None or unit_kind not in present:
                 row.append(None if weights.has_transfers or fifo_kind == "host" else free)
                 continue
-            entry = f"{side} weight of buffer {topology.buffer_name(index)} ({fifo_kind}, {unit_kind})"
+            entry = f"{side} weight of buffer {name} ({fifo_kind}, {unit_kind})"
             row.append(converter.transfer_ticks(entry, cost.mean_cycles, cost.per_token_cycles, cost.frequency_mhz))
         rows.append(row)
     rows.append([free] * len(topology.buffers))
@@ -356,7 +362,7 @@ def _link_price(link: Link, buffer: TraceBuffer) -> TransferPrice:
             expected="a latency is at least 0 and a bandwidth above 0",
         )
     per_token_ps = Fraction(0) if link.bandwidth_gb_s is None else buffer.token_bytes * 1000 / link.bandwidth_gb_s
-    return TransferPrice(link.latency_ns * 1000, per_token_ps)
+    return TransferPrice((link.latency_ns * 1000).as_integer_ratio(), per_token_ps.as_integer_ratio())
 
 
 def _transfers(problem: Problem, side: Side, width: IntArray, prices: list[_PriceRow]) -> TransferTable:
@@ -387,17 +393,20 @@ class _Entries:
 
 def _priced(side: Side, problem: Problem, prices: list[_PriceRow], entries: _Entries) -> TransferTable:
     """Return the table of entries, each at each row of prices."""
-    topology = problem.trace.topology
     buffers, tokens, widths = entries.buffers, entries.tokens, entries.widths
     starts = np.cumsum([0, *widths], dtype=np.int64)
-    ticks = np.full((len(prices), int(starts[-1])), UNKNOWN, dtype=np.int64)
-    for row, (buffer, n, start, size) in itertools.product(
-        range(len(prices)), zip(buffers, tokens, starts, widths, strict=False)
-    ):
-        price = prices[row][buffer]
-        if price is not None:
-            _check_dearest(price, n * size, side, topology.buffer_name(buffer))
-            ticks[row, start : start + size] = [price.ticks(n * k) for k in range(1, size + 1)]
+    ticks = np.empty((len(prices), int(starts[-1])), dtype=np.int64)
+    for row, of_buffer in enumerate(prices):
+        found: list[int] = []
+        for buffer, n, size in zip(buffers, tokens, widths, strict=True):
+            price = of_buffer[buffer]
+            if price is None:
+                found += [UNKNOWN] * size
+                continue
+            if price.ticks(n * size) > MOST_TICKS:
+                raise _too_dear(price.ticks(n * size), n * size, side, problem.trace.topology.buffer_name(buffer))
+            found += [price.ticks(n * k) for k in range(1, size + 1)]
+        ticks[row] = found
     return TransferTable(
         first=np.array(entries.first, dtype=np.int64),
         buffer=np.array(buffers, dtype=np.int64),
@@ -409,15 +418,13 @@ def _priced(side: Side, problem: Problem, prices: list[_PriceRow], entries: _Ent
     )
 
 
-def _check_dearest(price: TransferPrice, tokens: int, side: Side, buffer: str) -> None:
-    """Raise ``FormatError`` if the widest block of a transfer takes more ticks than one cost may be."""
-    dearest = price.ticks(tokens)
-    if dearest > MOST_TICKS:
-        raise FormatError(
-            f"the {side} of {tokens} tokens of buffer {buffer} takes {dearest:.3g} ticks, which is more than "
-            f"{MOST_TICKS:.0e}",
-            expected="check the weights of the transfer and the latency and bandwidth of links",
-        )
+def _too_dear(ticks: int, tokens: int, side: Side, buffer: str) -> FormatError:
+    """Return the error for a transfer whose widest block takes more ticks than one cost may be."""
+    return FormatError(
+        f"the {side} of {tokens} tokens of buffer {buffer} takes {ticks:.3g} ticks, which is more than "
+        f"{MOST_TICKS:.0e}",
+        expected="check the weights of the transfer and the latency and bandwidth of links",
+    )
 
 
 def _ports(topology: Topology, side: Side) -> list[list[tuple[int, int]]]:

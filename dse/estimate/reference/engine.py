@@ -8,7 +8,7 @@ import numpy as np
 from dse.estimate.accounts import partition_account
 from dse.estimate.deadlock import FinalState, diagnose
 from dse.estimate.draws import DrawnCosts
-from dse.estimate.problem.build import build_tables
+from dse.estimate.problem.build import tables_of
 from dse.estimate.problem.prepare import Prepared, prepare
 from dse.estimate.problem.tables import IntArray, ProblemTables, run_ends
 from dse.estimate.reference.actor import ActorModel
@@ -25,12 +25,12 @@ class ReferenceEngine:
 
     name = "reference"
 
-    def __init__(self, problem: Problem) -> None:
-        self._tables = build_tables(problem)
+    def __init__(self, problem: Problem | ProblemTables) -> None:
+        self._tables = tables_of(problem)
         marked = bool(self._tables.block_width.any())
         self._firings = [
             Firings(actions=firings.tolist(), run_ends=run_ends(firings).tolist() if marked else ())
-            for firings in problem.trace.firings
+            for firings in self._tables.problem.trace.firings
         ]
         self._running: dict[int, Simulator] = {}
         """The runs under way, each under a number of its own."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dse.estimate.engine import make_engine
-from dse.estimate.problem.build import build_tables
+from dse.estimate.problem.build import build_tables, tables_of
+from dse.estimate.problem.tables import ProblemTables
 from dse.explore.evaluator import Budget, Evaluator
 from dse.explore.mapping_bound import MappingBound
 from dse.explore.method import SearchContext, SearchMethod, Traffic
@@ -50,8 +51,9 @@ def space_of(problem: Problem, **options: object) -> Space:
     return build_space(topology, problem.platform, chosen)
 
 
-def context_of(problem: Problem, space: Space, *, seed: int = 1, keep: int = 1) -> SearchContext:
-    bound = MappingBound(build_tables(problem), space)
+def context_of(given: Problem | ProblemTables, space: Space, *, seed: int = 1, keep: int = 1) -> SearchContext:
+    tables = tables_of(given)
+    problem, bound = tables.problem, MappingBound(tables, space)
     edges = problem.trace.topology.buffers
     tokens = [problem.trace.firings[b.source].size for b in edges]
     return SearchContext(
@@ -69,8 +71,9 @@ def context_of(problem: Problem, space: Space, *, seed: int = 1, keep: int = 1) 
 
 
 def run(name: str, problem: Problem, space: Space, *, seed: int = 1, evaluations: int | None = None) -> Found:
-    method: SearchMethod = METHODS.load(name)(context_of(problem, space, seed=seed))
-    engine = make_engine("compiled", problem)
+    tables = build_tables(problem)
+    method: SearchMethod = METHODS.load(name)(context_of(tables, space, seed=seed))
+    engine = make_engine("compiled", tables)
     evaluator = Evaluator(
         lambda points, _: iter(engine.outcomes(points)), budget=Budget(evaluations=evaluations), store=NoStore(),
         clock=itertools.count().__next__, progress=lambda p: None,

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dse.estimate.engine import make_engine
+from dse.estimate.problem.build import build_tables
 from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget, Cutting, Evaluator
 from dse.explore.methods.registry import METHODS
@@ -27,8 +28,9 @@ def searched(
     name: str, problem: Problem, space: Space, *, cut: bool, workers: int = 1, evaluations: int | None = 60,
     store: object = None,
 ) -> tuple[list[Evaluation], SearchOutcome]:  # fmt: skip
-    method = METHODS.load(name)(context_of(problem, space, keep=KEEP))
-    estimator = ThreadEstimator(make_engine("compiled", problem), workers, problem.trace.n_firings)
+    tables = build_tables(problem)
+    method = METHODS.load(name)(context_of(tables, space, keep=KEEP))
+    estimator = ThreadEstimator(make_engine("compiled", tables), workers, problem.trace.n_firings)
     evaluator = Evaluator(
         estimator, budget=Budget(evaluations=evaluations), store=store or NoStore(),  # type: ignore[arg-type]
         clock=itertools.count().__next__, progress=lambda _: None, cutting=Cutting(keep=KEEP) if cut else None,
