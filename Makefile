@@ -13,7 +13,7 @@ PYTEST := $(BIN)/pytest -q -n $(JOBS) --dist worksteal
 PYTEST_SAME := $(PYTEST) --hypothesis-profile=ci
 COMMA := ,
 
-.PHONY: setup setup-search explore test test-quick test-full fuzz lint bench coverage lock docs clean
+.PHONY: setup setup-search explore test test-quick test-full fuzz bytecode lint bench coverage lock docs clean
 
 setup: .venv/ready-run
 
@@ -74,7 +74,7 @@ test test-quick test-full coverage: export PYTHONDONTWRITEBYTECODE =
 # The first command compiles and checks while pip installs. Assertions say what they compared only where one has failed:
 # to prepare all of them for that takes each worker longer than all else before its first test.
 test:
-	@$(MAKE) --no-print-directory -j 2 .venv/ready-docs lint $(WARM)
+	@$(MAKE) --no-print-directory -j 2 .venv/ready-docs bytecode lint $(WARM)
 	$(PYTEST_SAME) --assert=plain || { $(PYTEST_SAME) --last-failed --last-failed-no-failures=none; exit 1; }
 
 test-quick: .venv/ready-run .venv/ready-test
@@ -97,6 +97,10 @@ test-full: .venv/ready-run .venv/ready-test
 	$(if $(DSE_CORPORA),$(BIN)/python -m benchmarks.native.corpora --sanitize address$(COMMA)undefined)
 	$(if $(DSE_CORPORA),$(BIN)/python -m benchmarks.native.corpora --sanitize thread)
 	@$(if $(DSE_CORPORA),,echo "without the public corpora: DSE_CORPORA names no folder that holds orc-apps")
+
+# Of the tests: their workers, which begin at the same time, would each compile all of them.
+bytecode: .venv/bin/python
+	@$(BIN)/python -m compileall -q tests
 
 lint: .venv/ready-test
 	$(BIN)/ruff check dse tests benchmarks

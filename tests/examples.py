@@ -15,6 +15,11 @@ def examples(number: int) -> int:
     return number if settings.get_current_profile_name() != "ci" else min(number, max(20, number // 3))
 
 
+def in_full(*rows: tuple[object, ...]) -> list[object]:
+    """Return rows of several parameters that only ``make test-full`` has."""
+    return [pytest.param(*row, marks=IN_FULL) for row in rows]
+
+
 def seldom(*values: object) -> list[object]:
     """Return parameters of a test that only ``make test-full`` has."""
     return [pytest.param(value, marks=IN_FULL) for value in values]

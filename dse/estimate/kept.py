@@ -6,12 +6,13 @@ it reads what is kept numba imports all that it can compile, which machine code 
 estimate takes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import numba
 from llvmlite import binding
-from numba import njit
+from numba import config, njit
 from numba.core.caching import FunctionCache
 from numba.core.codegen import CodeLibrary, JITCodeLibrary
 from numba.core.compiler import Compiler
@@ -104,11 +105,24 @@ def kernel(
     return compiled
 
 
+@contextmanager
+def loops_as_they_are() -> Iterator[None]:
+    """Have numba look for no vectors in loops: kernels have none to gain, and the look is a tenth of compiling them."""
+    of_numba: Any = config
+    before = of_numba.LOOP_VECTORIZE
+    of_numba.LOOP_VECTORIZE = 0
+    try:
+        yield
+    finally:
+        of_numba.LOOP_VECTORIZE = before
+
+
 def _of_signatures(made: Any, signatures: list[str]) -> Callable[..., Any]:
     """Compile a function for signatures, or find it kept, and for no others."""
     made._cache = KeptCode(made.py_func)  # type: ignore[no-untyped-call]
-    for signature in signatures:
-        made.compile(signature)
+    with loops_as_they_are():
+        for signature in signatures:
+            made.compile(signature)
     made.disable_compile()
     found: Callable[..., Any] = made
     return found

@@ -22,6 +22,7 @@ from dse.cli.signals import Terminated, watched_signals
 from dse.explore.distribution.workers import ThreadEstimator
 from dse.flows import explore as explore_flow
 from dse.flows.search import study as study_flow
+from tests.examples import in_full
 
 ROOT = Path(__file__).resolve().parents[2]
 SMITH = str(ROOT / "actors" / "smith_waterman" / "smith_waterman.xdf")
@@ -94,7 +95,7 @@ def endless(tmp_path: Path) -> str:
     [
         ("run", signal.SIGINT, 130, "interrupted; finishing"),
         ("run", signal.SIGTERM, 143, "terminated; everything reported so far is kept"),
-        ("run", signal.SIGHUP, 129, "the terminal is closed; everything reported so far is kept"),
+        *in_full(("run", signal.SIGHUP, 129, "the terminal is closed; everything reported so far is kept")),
         ("explore", signal.SIGINT, 130, "interrupted; finishing"),
     ],
 )

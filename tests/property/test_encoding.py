@@ -17,6 +17,7 @@ from dse.estimate.problem.prepare import prepare
 from dse.estimate.problem.tables import ProblemTables
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.problem import Problem
+from tests.examples import seldom
 from tests.property.estimation_cases import Shape, random_case, random_point, with_clocks
 
 SEEDS = range(60)
@@ -110,7 +111,7 @@ def test_a_known_point_is_not_prepared_again(seed: int, monkeypatch: pytest.Monk
         encoder.encode(replace(point, release="processing"))
 
 
-@pytest.mark.parametrize("seed", SEEDS[:30])
+@pytest.mark.parametrize("seed", [*SEEDS[:15], *seldom(*SEEDS[15:30])])
 def test_an_engine_estimates_the_next_point_as_a_new_one_would(seed: int) -> None:
     rng = random.Random(seed)
     tables = tables_of(rng, seed)

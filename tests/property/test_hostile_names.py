@@ -144,6 +144,12 @@ Worlds = tuple[World, World, dict[str, tuple[int, str, str]]]
 
 
 @pytest.fixture(scope="module")
+def hostile_world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Return a world in which no command has run."""
+    return make_world(tmp_path_factory.mktemp("world") / "hostile", HOSTILE, ANYWHERE, FILE_NAME)
+
+
+@pytest.fixture(scope="module")
 def worlds(tmp_path_factory: pytest.TempPathFactory) -> Worlds:
     """Return a hostile world, a harmless one of the same shape, and what the commands print in the hostile one."""
     folder = tmp_path_factory.mktemp("worlds")
@@ -324,11 +330,10 @@ _OPTIONS = (
 
 
 @pytest.mark.parametrize("command", _OPTIONS, ids=lambda c: " ".join(c).replace("{x}", "X"))
-def test_a_wrong_option_is_shown_but_not_obeyed(worlds: Worlds, command: tuple[str, ...]) -> None:
-    hostile, _, _ = worlds
+def test_a_wrong_option_is_shown_but_not_obeyed(hostile_world: World, command: tuple[str, ...]) -> None:
     extra = _ESTIMATE if command[0] in ("estimate", "explore", "buffers") and "--engine" not in command else ()
-    with contextlib.chdir(hostile.folder):
-        arguments = [hostile.network if word == "N" else word.replace("{x}", _BAD) for word in command]
+    with contextlib.chdir(hostile_world.folder):
+        arguments = [hostile_world.network if word == "N" else word.replace("{x}", _BAD) for word in command]
         code, output, error = dse(*arguments, *extra)
     assert code in (1, 2), (output, error)
     assert not unprintable(output + error), unprintable(output + error)

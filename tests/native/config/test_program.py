@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 import dse
 from dse.native.emission import SHARED_UNITS
+from tests.examples import IN_FULL
 from tests.native.config.readers import Readers
 from tests.native.shared import COMPILER, RUNTIME, needs_compiler
 
@@ -34,6 +35,7 @@ def read_trace(path: Path) -> "list[NDArray[np.uint8] | NDArray[np.uint16]]":
     return found
 
 
+@IN_FULL
 def test_what_all_programs_share_compiles_without_a_warning(tmp_path: Path) -> None:
     """Of more warnings than a build asks for, which are errors there."""
     needs_compiler()

@@ -5,6 +5,7 @@ from functools import cache
 
 import pytest
 
+from tests.examples import seldom
 from tests.native.runtime.programs import TRIED, fan, output_of
 
 # POLICY:CORES:ACTORS[:ORDER] of each partition; policies by their place in the enumeration of run_types.hpp. The actors
@@ -29,7 +30,7 @@ def moved(text: str) -> Iterator[str]:
     return (line for line in text.splitlines() if not line.startswith("trace"))
 
 
-@pytest.mark.parametrize("fifo_tokens", [4, 100])
+@pytest.mark.parametrize("fifo_tokens", [4, *seldom(100)])
 @pytest.mark.parametrize("mapping", MAPPINGS)
 @pytest.mark.parametrize("variant", TRIED)
 def test_moves_the_tokens_of_a_run_on_one_thread(variant: str, mapping: str, fifo_tokens: int) -> None:

@@ -14,6 +14,7 @@ from numba.core.cpu import CPUContext
 from numba.core.registry import cpu_target
 
 from dse.base.kept_code import kept_by_sources
+from dse.estimate import kept as module_of_kernels
 from dse.estimate.kept import KeptCode, Kernel, defined, loads_alone, names_alone
 
 SOURCE = """
@@ -52,6 +53,27 @@ def test_what_is_kept_runs_as_what_was_compiled(tmp_path: Path) -> None:
         for _ in range(2)
     ]
     assert printed == ["10 0 True\n6\n", "10 1 False\n6\n"], "what only compiling needs comes with compiling"
+
+
+def test_what_others_compile_still_has_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``kernel`` compiles while the module is loaded that has it."""
+    seen = []
+
+    class Compiled(Mock):
+        def compile(self, signature: str) -> None:
+            seen.append((signature, kept_vectors()))
+            if signature == "wrong":
+                raise TypeError
+
+    def kept_vectors() -> int:
+        return int(numba.config.LOOP_VECTORIZE)  # type: ignore[attr-defined]
+
+    monkeypatch.setattr("dse.estimate.kept.KeptCode", Mock())
+    before = kept_vectors()
+    with pytest.raises(TypeError):
+        module_of_kernels._of_signatures(Compiled(), ["int64(int64)", "wrong"])
+    assert seen == [("int64(int64)", 0), ("wrong", 0)]
+    assert kept_vectors() == before == 1
 
 
 def test_only_versions_that_were_tried_load_kernels_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from dse.model.platform import Link, Platform, Unit
 from dse.model.problem import Problem
 from dse.model.trace import Topology, TraceAction, TraceActor, TraceBuffer, make_trace
 from dse.model.weights import Cost, FifoKind, UnitKind, WeightTable
+from tests.examples import seldom
 from tests.unit.explore.searches import run
 
 Edges = list[tuple[int, int]]
@@ -196,7 +197,7 @@ def test_nothing_better_is_lost(edges: Edges, load: dict[int, int]) -> None:
 
 
 @pytest.mark.parametrize("name", METHODS.names())
-@pytest.mark.parametrize("edges", [BROADCAST, BRANCHES])
+@pytest.mark.parametrize("edges", [BROADCAST, *seldom(BRANCHES)])
 def test_every_method_asks_for_canonical_points_only(name: str, edges: Edges) -> None:
     problem = problem_of(edges, {0: 5})
     _, merged = spaces(problem)

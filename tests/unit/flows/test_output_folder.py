@@ -23,6 +23,7 @@ from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.search.store import STORE_NAME
 from dse.flows.study_options import read_study_options
 from dse.formats.study_place import put_aside
+from tests.examples import seldom
 from tests.unit.run.programs import network_of
 
 ACTORS = (
@@ -90,7 +91,7 @@ SABOTAGE: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("moment", ["first", "last", "report"])
+@pytest.mark.parametrize("moment", ["first", "report", *seldom("last")])
 @pytest.mark.parametrize("what", SABOTAGE)
 def test_what_is_lost_while_a_search_runs_is_noticed_and_kept_elsewhere(
     program: Path, ranking: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, moment: str

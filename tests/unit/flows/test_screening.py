@@ -57,6 +57,7 @@ def test_it_is_said_and_counted_and_can_be_left_out(tmp_path: Path, capsys: pyte
     assert without["evaluations"] == 100
 
 
+@IN_FULL  # that of finished screening resumes one too
 def test_a_search_that_is_resumed_ends_as_one_in_a_row(tmp_path: Path) -> None:
     explored(tmp_path, "--budget", "60")
     resumed = explored(tmp_path, "--resume")
