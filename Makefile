@@ -74,14 +74,14 @@ test test-quick test-full coverage: export PYTHONDONTWRITEBYTECODE =
 # The first command compiles and checks while pip installs. Assertions say what they compared only where one has failed:
 # to prepare all of them for that takes each worker longer than all else before its first test.
 test:
-	@$(MAKE) --no-print-directory -j 2 .venv/ready-docs bytecode lint $(WARM)
+	@$(MAKE) --no-print-directory -j 2 .venv/ready-test bytecode lint $(WARM)
 	$(PYTEST_SAME) --assert=plain || { $(PYTEST_SAME) --last-failed --last-failed-no-failures=none; exit 1; }
 
 test-quick: .venv/ready-run .venv/ready-test
 	$(PYTEST_SAME) -m "not slow"
 
 # Hours. With DSE_CORPORA (the folder that holds orc-apps) and DSE_REFERENCE_DATA the public corpora too.
-test-full: .venv/ready-run .venv/ready-test
+test-full: .venv/ready-run .venv/ready-docs
 	DSE_FULL=1 $(PYTEST)
 	DSE_CASES=20000 $(PYTEST) tests/property/test_engines_agree.py tests/property/test_bursts_agree.py \
 		tests/property/test_bounds.py tests/property/test_search_bounds.py tests/unit/estimate/gpu_batch \

@@ -52,7 +52,7 @@ _LIMIT_HELP = "raise a limit on what small files may grow to (actors, fifos, c-t
 
 
 def build_parser(verb: str | None) -> argparse.ArgumentParser:
-    """Return the argument parser; only the module of ``verb`` is imported, so that ``--help`` stays quick."""
+    """Return the argument parser; of the verbs only ``verb`` has arguments, so that ``--help`` stays quick."""
     parser = argparse.ArgumentParser(
         prog="dse",
         description="Find the best split of a dataflow program over CPU cores and a GPU.",
@@ -62,16 +62,21 @@ def build_parser(verb: str | None) -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name, help_line in VERBS.items():
         sub = verbs.add_parser(name, help=help_line, description=help_line[0].upper() + help_line[1:] + ".")
-        sub.formatter_class = argparse.RawDescriptionHelpFormatter
-        sub.add_argument("--json", action="store_true", help="print one JSON document on standard output")
-        sub.add_argument("--quiet", action="store_true", help="print results only, no progress")
-        sub.add_argument(
-            "-v", "--verbose", action="count", default=0, help="say what the stages took; -vv: each as it begins, too"
-        )
-        sub.add_argument("--limit", metavar="NAME=N", action="append", default=[], help=_LIMIT_HELP)
         if name == verb:
-            importlib.import_module(f"dse.cli.arguments.{module_of(name)}").configure(sub)
+            _configure(sub, name)
     return parser
+
+
+def _configure(sub: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of a verb, and those that all verbs have."""
+    sub.formatter_class = argparse.RawDescriptionHelpFormatter
+    sub.add_argument("--json", action="store_true", help="print one JSON document on standard output")
+    sub.add_argument("--quiet", action="store_true", help="print results only, no progress")
+    sub.add_argument(
+        "-v", "--verbose", action="count", default=0, help="say what the stages took; -vv: each as it begins, too"
+    )
+    sub.add_argument("--limit", metavar="NAME=N", action="append", default=[], help=_LIMIT_HELP)
+    importlib.import_module(f"dse.cli.arguments.{module_of(verb)}").configure(sub)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -9,7 +9,7 @@ from dse.base.cores import usable_cores
 from dse.cli.main import main
 from dse.formats.weights_folder import read_weights_folder
 from dse.native.toolchain import Compiler
-from tests.examples import WHOLE
+from tests.examples import IN_FULL
 from tests.unit.report.timeline_readers import read as read_timeline
 from tests.unit.run.programs import SINK, network_of
 
@@ -92,6 +92,7 @@ BOUND = """actor S () ==> int O : @native function turned(int k) --> int end int
 FORM = "#include <cstdint>\nstd::int64_t turned(std::int32_t k) { return -k; }\n"
 
 
+@IN_FULL
 def test_natives_of_the_user_are_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -106,9 +107,8 @@ def test_natives_of_the_user_are_measured(
         assert main(again) == 0
         assert "measured the weights in" in explored(bound, capsys)
         assert "measured the weights in" not in explored(bound, capsys)
-        if WHOLE:
-            (tmp_path / "mine.cpp").write_text(FORM.replace("-k", "0 - k"))
-            assert "were measured for another network" in explored(bound, capsys)
+        (tmp_path / "mine.cpp").write_text(FORM.replace("-k", "0 - k"))
+        assert "were measured for another network" in explored(bound, capsys)
 
 
 def explored(bound: list[str], capsys: pytest.CaptureFixture[str]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.test_documents import DOCUMENTS, ROOT
+from tests.examples import IN_FULL
 
 INDEX = ROOT / "docs" / "index.md"
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
@@ -40,12 +41,12 @@ def test_every_link_leads_to_a_file() -> None:
     assert [f"{page.name}: {target}" for page, target in links if not (page.parent / target).exists()] == []
 
 
-@pytest.mark.slow
+@IN_FULL
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     if importlib.util.find_spec("furo") is None:
         pytest.skip("the site is built by the packages of the extra 'docs': make docs")
     command = [sys.executable, "-m", "sphinx", "-q", "--fail-on-warning", "--keep-going"]
-    command += ["-D", "html_theme=basic"]  # a third sooner; make docs, which is in make test-full, has ours
+    command += ["-D", "html_theme=basic"]  # a third sooner; make docs has ours
     command += ["-c", "docs/site", "-d", str(tmp_path / "trees"), ".", str(tmp_path / "site")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -16,6 +16,7 @@ from dse.explore.space.space import Space
 from dse.formats.study_file import create_study, move_aside, point_to_json, resume_study
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation
+from tests.examples import WHOLE
 from tests.unit.explore.fakes import FormulaEngine, chain, chain_space, context, makespan
 from tests.unit.explore.points import point_from_json
 
@@ -107,7 +108,7 @@ def test_local_search_beats_random_points_in_a_large_space() -> None:
 @pytest.mark.parametrize("name", METHODS.names())
 def test_same_seed_same_evaluations(name: str) -> None:
     space = chain_space(cores=3, n=9)
-    first, second = (search(name, space, seed=7, evaluations=150)[0] for _ in range(2))
+    first, second = (search(name, space, seed=7, evaluations=80)[0] for _ in range(2))
     assert [e.digest for e in first.evaluations] == [e.digest for e in second.evaluations]
 
 
@@ -130,7 +131,7 @@ def test_points_asked_for_are_valid_and_no_engine_call_is_wasted(
 ) -> None:
     space, valid = eight_with_gpu
     engine = FormulaEngine()
-    run, _, _ = search(name, space, engine=engine, evaluations=300)
+    run, _, _ = search(name, space, engine=engine, evaluations=300 if WHOLE else 150)
     assert {p.digest() for p in engine.asked} <= valid
     assert len(engine.asked) == len({p.digest() for p in engine.asked}) == len(run.evaluations)
 
