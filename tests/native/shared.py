@@ -16,9 +16,11 @@ from pathlib import Path
 import pytest
 
 from dse.base.caches import cache_folder, digest_of
-from dse.native.build import BuildOptions, build_objects, object_key
+from dse.codegen.cpp.target import ACTOR_HEADERS
+from dse.native.build import BuildOptions, build_objects, object_key, prelude_key
 from dse.native.cache import FileCache
 from dse.native.emission import SHARED_UNITS
+from dse.native.prelude import kept_preludes
 from dse.native.project import Project, runtime_headers, write_sources
 from dse.native.toolchain import find_compiler, quick_flags
 from dse.native.warm import warm
@@ -31,7 +33,8 @@ except ImportError:  # not on every system
 RUNTIME = Path(__file__).parents[2] / "dse" / "native" / "runtime"
 COMPILER = next((name for name in ("g++", "clang++") if shutil.which(name)), None)
 OF_SETUP = FileCache("objects", ".o")
-"""What ``make setup`` compiled: the cache that there is before the tests have one of their own."""
+PRELUDES_OF_SETUP = kept_preludes()
+"""What ``make setup`` compiled: the caches that there are before the tests have some of their own."""
 NO_COMPILER = "there is no g++ and no clang++, which have the sanitizers"
 
 
@@ -81,9 +84,11 @@ def warm_once(build: BuildOptions) -> None:
 def _one_to_compile(build: BuildOptions) -> Iterator[None]:
     """Let one worker compile what all programs of a kind of build share, less what ``make setup`` has compiled."""
     with one_worker(shared_folder() / f"{digest_of(*build.flags)}.lock"):
-        ours = FileCache("objects", ".o")
-        for key in _shared_keys(build):
-            compiled_before = OF_SETUP.get(key)
+        headers, compiler = dict(runtime_headers()), find_compiler(COMPILER)
+        prelude = prelude_key(ACTOR_HEADERS, headers, compiler, build)
+        wanted = [(FileCache("objects", ".o"), OF_SETUP, key) for key in _shared_keys(build)]
+        for ours, of_setup, key in (*wanted, (kept_preludes(), PRELUDES_OF_SETUP, prelude)):
+            compiled_before = of_setup.get(key)
             if compiled_before is not None and ours.get(key) is None:
                 ours.put(key, compiled_before)
         yield

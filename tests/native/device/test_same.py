@@ -17,7 +17,6 @@ from dse.program.network import Network
 from dse.run.execution import RunResult, run_network
 from dse.run.options import RunOptions
 from dse.run.replay import replay_run
-from tests.examples import IN_FULL
 from tests.native.device.mixed import ADDRESS, PLAIN, THREAD, able, on_gpu, random_parts, write_mapping
 from tests.native.same.batches import CASES, Batch, batch
 from tests.native.same.comparing import Built, built, compiler, sanitizes, trace_differences
@@ -52,7 +51,6 @@ def differences_of(network: Network, native: RunResult, python: RunResult) -> li
     return found + [f"why: {native.why}"] * (native.why != python.why) + ["waits"] * (python.waits != native.waits)
 
 
-@IN_FULL  # mappings of random networks run always
 def test_mappings_of_jpeg(tmp_path: Path) -> None:
     network = of_actors("jpeg")
     of, source = built(network, PLAIN), ACTORS / "jpeg" / "input.jpg"
