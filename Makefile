@@ -91,7 +91,6 @@ test-full: .venv/ready-run .venv/ready-docs
 	DSE_INTERRUPTS=100 $(PYTEST) tests/end_to_end/test_signals.py tests/end_to_end/test_explore_cli.py \
 		tests/unit/flows/test_measured.py tests/unit/explore/test_cluster.py
 	DSE_FUZZ_PERCENT=100 $(PYTEST) tests/fuzz
-	$(MAKE) docs
 	DSE_MEASURED_PAGES=1 $(BIN)/pytest -q tests/end_to_end/test_documents.py -k measurements
 	$(if $(DSE_CORPORA),$(PYTEST) tests/golden tests/unit/frontend tests/unit/program tests/unit/passes)
 	$(if $(DSE_CORPORA),$(BIN)/python -m benchmarks.native.corpora --sanitize address$(COMMA)undefined)

@@ -84,14 +84,18 @@ def warm_once(build: BuildOptions) -> None:
 def _one_to_compile(build: BuildOptions) -> Iterator[None]:
     """Let one worker compile what all programs of a kind of build share, less what ``make setup`` has compiled."""
     with one_worker(shared_folder() / f"{digest_of(*build.flags)}.lock"):
+        _take_over(FileCache("objects", ".o"), OF_SETUP, _shared_keys(build))
         headers, compiler = dict(runtime_headers()), find_compiler(COMPILER)
-        prelude = prelude_key(ACTOR_HEADERS, headers, compiler, build)
-        wanted = [(FileCache("objects", ".o"), OF_SETUP, key) for key in _shared_keys(build)]
-        for ours, of_setup, key in (*wanted, (kept_preludes(), PRELUDES_OF_SETUP, prelude)):
-            compiled_before = of_setup.get(key)
-            if compiled_before is not None and ours.get(key) is None:
-                ours.put(key, compiled_before)
+        _take_over(kept_preludes(), PRELUDES_OF_SETUP, [prelude_key(ACTOR_HEADERS, headers, compiler, build)])
         yield
+
+
+def _take_over(ours: FileCache, of_setup: FileCache, keys: Sequence[str]) -> None:
+    """Put what another cache has into ours, unless that has it."""
+    for key in keys:
+        compiled_before = of_setup.get(key)
+        if compiled_before is not None and ours.get(key) is None:
+            ours.put(key, compiled_before)
 
 
 def _shared_keys(build: BuildOptions) -> list[str]:

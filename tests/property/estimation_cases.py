@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 from hypothesis import strategies as st
 
+from dse.estimate.problem.build import least_capacities
 from dse.model.design_point import DesignPoint, Partition, Policy
 from dse.model.platform import Link, Platform, Unit
 from dse.model.problem import Problem
@@ -436,18 +437,6 @@ def _thinned(rng: random.Random, weights: WeightTable) -> WeightTable:
     )
 
 
-def least_capacities(trace: Trace) -> tuple[int, ...]:
-    """Return the capacity of each buffer below which some firing can never happen: that of the tables of a problem."""
-    topology = trace.topology
-    least = [buffer.initial_tokens for buffer in topology.buffers]
-    fired = [sorted(set(firings.tolist())) for firings in trace.firings]
-    for b, buffer in enumerate(topology.buffers):
-        moved = [topology.actors[buffer.source].actions[x].writes[buffer.source_port] for x in fired[buffer.source]]
-        moved += [topology.actors[buffer.target].actions[x].reads[buffer.target_port] for x in fired[buffer.target]]
-        least[b] = max(least[b], *moved, 0)
-    return tuple(least)
-
-
 def random_point(rng: random.Random, problem: Problem, shape: Shape = Shape()) -> DesignPoint:
     topology, platform = problem.trace.topology, problem.platform
     capable = platform.gpu_capable
@@ -478,7 +467,7 @@ def random_point(rng: random.Random, problem: Problem, shape: Shape = Shape()) -
                 static_order=tuple(order) if policy == "STATIC_ORDER" else (),
             )
         )
-    least = least_capacities(problem.trace)
+    least = least_capacities(topology, [set(firings.tolist()) for firings in problem.trace.firings])
     slack = rng.choice((0, 1, 3, 8, 1000, 1000))
     if shape.flowing:
         least, slack = tuple(max(n) for n in zip(least, needs, strict=True)), slack % 1000

@@ -1,6 +1,7 @@
 """Builds the tick tables of a problem: looks weights up by name and turns their cycles into integer ticks."""
 
 import itertools
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -11,7 +12,7 @@ from dse.base.errors import FormatError
 from dse.estimate.problem.contradictions import check_problem
 from dse.estimate.problem.prices import UNIT_KINDS, PriceClass
 from dse.estimate.problem.tables import UNKNOWN, IntArray, ProblemTables, Side, TransferTable, VisitTicks, cost_rows
-from dse.estimate.problem.ticks import MOST_TICKS, NONE, TickConverter, TransferPrice
+from dse.estimate.problem.ticks import MOST_TICKS, ZERO, TickConverter, TransferPrice
 from dse.estimate.problem.totals import check_total
 from dse.model.platform import Link
 from dse.model.problem import GpuScaling, Problem
@@ -74,7 +75,7 @@ def build_tables(problem: Problem) -> ProblemTables:
         turn_tokens=_turn_tokens(problem),
         visits=visits,
         deviations=_deviations(problem, base, compute),
-        least_capacity=_least_capacities(topology, count, reads, writes),
+        least_capacity=least_capacities(topology, _fired(base, count)),
     )
     check_total(tables)
     return tables
@@ -326,7 +327,7 @@ def _given_prices(problem: Problem, side: Side, converter: TickConverter) -> lis
     """Return the prices that the weights give, one row for each ``PriceClass``, and the row of free transfers."""
     topology, weights = problem.trace.topology, problem.weights
     present = {unit.kind for unit in problem.platform.units}
-    free = TransferPrice(NONE, NONE)
+    free = TransferPrice(ZERO, ZERO)
     rows: list[_PriceRow] = []
     buffers = [(topology.ends(index), topology.buffer_name(index)) for index in range(len(topology.buffers))]
     for price in PriceClass:
@@ -438,13 +439,16 @@ def _ports(topology: Topology, side: Side) -> list[list[tuple[int, int]]]:
     return ports
 
 
-def _least_capacities(
-    topology: Topology, count: IntArray, reads: TransferTable, writes: TransferTable
-) -> tuple[int, ...]:
-    """Return the capacity of each buffer below which some firing of the trace can never happen."""
-    least = [buffer.initial_tokens for buffer in topology.buffers]
-    for table in (reads, writes):
-        fired = np.repeat(count > 0, np.diff(table.first))
-        for buffer, tokens in zip(table.buffer[fired].tolist(), table.tokens[fired].tolist(), strict=True):
-            least[buffer] = max(least[buffer], tokens)
+def _fired(base: IntArray, count: IntArray) -> list[list[int]]:
+    """Return the actions of each actor that fire."""
+    return [np.flatnonzero(of_actor).tolist() for of_actor in np.split(count, base[1:-1])]
+
+
+def least_capacities(topology: Topology, fired: Sequence[Collection[int]]) -> tuple[int, ...]:
+    """Return the capacity of each buffer below which some firing can never happen; ``fired``: actions by actor."""
+    actors, least = topology.actors, []
+    for b in topology.buffers:
+        written = [actors[b.source].actions[x].writes[b.source_port] for x in fired[b.source]]
+        read = [actors[b.target].actions[x].reads[b.target_port] for x in fired[b.target]]
+        least.append(max((b.initial_tokens, *written, *read)))
     return tuple(least)

@@ -12,7 +12,7 @@ MOST_TICKS = 10**15
 """The most that one cost may be (1000 s in ps): costs are added up in 64 bits."""
 Quotient: TypeAlias = tuple[int, int]
 """Numerator, and denominator above 0, not reduced."""
-NONE: Final[Quotient] = (0, 1)
+ZERO: Final[Quotient] = (0, 1)
 ONE: Final[Quotient] = (1, 1)
 
 
@@ -47,7 +47,7 @@ class TickConverter:
             return numerator, denominator
         ticks = float(Fraction(numerator, denominator))
         self._wrong.append(f"the {entry} is {ticks:.3g} ticks, which is more than {MOST_TICKS:.0e}")
-        return NONE
+        return ZERO
 
     def check(self) -> None:
         """Raise ``FormatError`` with all weights that are negative, or else with those that mix clocks and none."""
@@ -75,7 +75,7 @@ class TickConverter:
         numerators = [c.numerator for c in cycles]
         if min(numerators) < 0:
             self._wrong.append(f"the {entry} is negative")
-            return NONE
+            return ZERO
         if frequency_mhz is None:
             if any(numerators):
                 self._unclocked.append(entry)
@@ -83,7 +83,7 @@ class TickConverter:
         hz = clock_hz(frequency_mhz)
         if hz <= 0:
             self._wrong.append(f"the {entry} has a clock of {frequency_mhz} MHz")
-            return NONE
+            return ZERO
         if any(numerators):
             self._clocked.append(entry)
         return PS_PER_S, hz

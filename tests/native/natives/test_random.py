@@ -37,7 +37,7 @@ _STEPS = st.one_of(
     st.tuples(st.just("Writer.Writer_write"), st.integers(0, 255)),
 )
 _MANY = settings(
-    max_examples=examples(90),
+    max_examples=examples(150),
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),  # each example starts a program: to shrink one takes minutes
     suppress_health_check=[HealthCheck.function_scoped_fixture],

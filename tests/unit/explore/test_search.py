@@ -108,7 +108,7 @@ def test_local_search_beats_random_points_in_a_large_space() -> None:
 @pytest.mark.parametrize("name", METHODS.names())
 def test_same_seed_same_evaluations(name: str) -> None:
     space = chain_space(cores=3, n=9)
-    first, second = (search(name, space, seed=7, evaluations=80)[0] for _ in range(2))
+    first, second = (search(name, space, seed=7, evaluations=150 if WHOLE else 80)[0] for _ in range(2))
     assert [e.digest for e in first.evaluations] == [e.digest for e in second.evaluations]
 
 
