@@ -26,6 +26,7 @@ from dse.studio.assets import read_assets
 from dse.studio.desk import Desk, Outside
 from dse.studio.journal import Kept, open_journal
 from dse.studio.server import ADDRESS, Listening, Pages, bound_socket, serving
+from dse.studio.until_signal import serve_until_signal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,13 +131,13 @@ def serve(options: StudioOptions, opened: Callable[[Opened], None], stage: Calla
     with _listening(options.port) as bound:  # first: it costs nothing to find that the port is taken
         search, setting = load(options, stage)
         folder = output_folder(search, setting.trace.topology.name)
-        asyncio.run(_Service(options, search.problem.engine, setting, folder).run(bound, opened))
+        serve_until_signal(_Service(options, search.problem.engine, setting, folder).run(bound, opened))
 
 
 def serve_setting(options: StudioOptions, setting: Setting, folder: Path, opened: Callable[[Opened], None]) -> None:
     """Serve the page of a setting that is loaded already; as ``serve``."""
     with _listening(options.port) as bound:
-        asyncio.run(_Service(options, options.problem.engine, setting, folder).run(bound, opened))
+        serve_until_signal(_Service(options, options.problem.engine, setting, folder).run(bound, opened))
 
 
 _Bound: TypeAlias = tuple[Sequence[socket.socket], int]

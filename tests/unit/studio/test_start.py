@@ -1,5 +1,6 @@
 """From the command line to a page: what is opened, what is taken up again, and what is wrong."""
 
+import asyncio
 import contextlib
 import io
 import json
@@ -21,6 +22,7 @@ from dse.cli.main import main
 from dse.flows.options import ProblemOptions
 from dse.studio import guard
 from dse.studio.start import StudioOptions, first_mapping, load
+from tests.examples import in_full
 from tests.unit.studio.conftest import PINGPONG, in_a_loop
 
 PLAIN = ("--weights", "nominal", "--engine", "reference", "--no-browser")
@@ -72,16 +74,21 @@ def running(*arguments: str) -> Iterator[tuple["subprocess.Popen[str]", dict[str
             process.kill()
 
 
-def talk(address: str, *messages: dict[str, object]) -> dict[str, Any]:
-    """Say something as a page does, and return the state that the server then tells."""
+async def connected(address: str) -> Any:
+    """Return a connection such as a page opens."""
     from tornado.httpclient import HTTPRequest
     from tornado.websocket import websocket_connect
 
     base, token = address.split("/#")
+    request = HTTPRequest(base.replace("http", "ws") + "/live", headers={"Origin": base})
+    return await websocket_connect(request, subprotocols=[guard.PROTOCOL, token])
+
+
+def talk(address: str, *messages: dict[str, object]) -> dict[str, Any]:
+    """Say something as a page does, and return the state that the server then tells."""
 
     async def talking() -> dict[str, Any]:
-        request = HTTPRequest(base.replace("http", "ws") + "/live", headers={"Origin": base})
-        page = await websocket_connect(request, subprotocols=[guard.PROTOCOL, token])
+        page = await connected(address)
 
         async def state_from(revision: int) -> dict[str, Any]:
             while True:
@@ -112,6 +119,40 @@ def test_what_was_done_survives_a_kill(tmp_path: Path) -> None:
         assert process.wait(timeout=20) == 130
         assert process.stderr is not None
         assert "Traceback" not in process.stderr.read()
+
+
+async def working(address: str, count: int) -> Any:
+    """Return a page whose server has the first of many messages behind it, and is busy with the others."""
+    page = await connected(address)
+    await page.read_message()
+    for number in range(count):
+        await page.write_message(json.dumps({"type": "move", "actor": 1, "unit": ["1", "cpu"][number % 2]}))
+    await page.read_message()
+    return page
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "said"),
+    [
+        (signal.SIGINT, 130, "interrupted; finishing (interrupt again to end at once)\ninterrupted; "),
+        *in_full((signal.SIGTERM, 143, "terminated; ")),
+        *in_full((signal.SIGHUP, 129, "the terminal is closed; ")),
+    ],
+)
+def test_a_signal_ends_a_server_at_work(how: signal.Signals, code: int, said: str, tmp_path: Path) -> None:
+    """It came within a step of the loop, which told of tasks that were destroyed, with a traceback."""
+    with running(str(PINGPONG), *PLAIN, "--out", str(tmp_path)) as (process, opened):
+
+        async def disturbed() -> tuple[int, str]:
+            assert await working(opened["address"], 300) is not None
+            process.send_signal(how)
+            _, errors = await asyncio.to_thread(process.communicate, timeout=20)
+            return process.returncode, errors
+
+        ended, errors = in_a_loop(disturbed())
+    assert ended == code
+    assert errors.startswith(said)
+    assert len(errors.splitlines()) == said.count("\n") + 1, errors
 
 
 class _Browser(webbrowser.BaseBrowser):
