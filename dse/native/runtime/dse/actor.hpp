@@ -55,6 +55,9 @@ class Actor {
   /// Fire until blocked or until `budget` firings are made. `condition` says afterwards what holds.
   virtual void run(std::int64_t budget) = 0;
 
+  /// Return whether another thread may have published something that the last visit did not see.
+  virtual bool news() { return true; }
+
   /// Say for each candidate action of the present state what it waits for.
   virtual void explain(std::vector<Wait>& waits) = 0;
 
@@ -195,6 +198,14 @@ class Visit {
   std::int64_t unshown_;  // firings that are left until what they moved is published
   [[no_unique_address]] Timer timer_;
 };
+
+/// Return whether some port of an actor has news.
+template <class Ports>
+bool any_news(Ports& ports) {
+  bool any = false;
+  ports.each([&any](const auto& port) { any = any || port.news(); });
+  return any;
+}
 
 /// Let an actor fire until blocked or until `budget` firings are made: `fire<Timer>` of its class does so. Also in the
 /// profiler's program, an actor of which no action is timed singly does what it does in the plain one: tests in each phase

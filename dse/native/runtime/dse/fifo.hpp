@@ -214,6 +214,12 @@ class Reader {
     return end_ == known;
   }
 
+  /// Return whether another thread has published tokens that `refresh` would learn of.
+  bool news() const {
+    return fifo_->crossing && end_ - position_ < fifo_->reader_refill &&
+           fifo_->written.load(std::memory_order_relaxed) != end_;
+  }
+
   std::int64_t count() const { return end_ - position_; }
 
   /// Token `k` from the front.
@@ -275,6 +281,20 @@ class Writer {
         limit_ = std::min(limit_, fifo->read.load(std::memory_order_acquire) + fifo->capacity);
       }
     }
+  }
+
+  /// Return whether other threads have freed room that `refresh` would learn of.
+  bool news() const {
+    if (limit_ - position_ >= fifos_[0]->writer_refill) {
+      return false;
+    }
+    std::int64_t limit = std::numeric_limits<std::int64_t>::max();
+    bool crossing = false;
+    for (const Fifo<T>* fifo : fifos_) {
+      crossing = crossing || fifo->crossing;
+      limit = std::min(limit, fifo->read.load(std::memory_order_relaxed) + fifo->capacity);
+    }
+    return crossing && limit != limit_;
   }
 
   /// Room that grows during a snapshot changes no choice: an action that was chosen waits for it.

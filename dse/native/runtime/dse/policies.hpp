@@ -1,9 +1,10 @@
 // Which actor of a partition is visited next: the policies of the estimate (dse/estimate/semantics.py, "Policies").
 //
 // The estimate knows which actors are ready. A program learns it by a visit: an actor that is not ready makes no
-// firing, and the search goes on. NON_PREEMPTIVE stays with an actor, so one visit may make many firings; the others
-// choose anew after each firing. DATA_DEMAND_DRIVEN appends the readers that got tokens and, where an input has run
-// empty, the writers, and finds out at their turn whether they are ready.
+// firing, and the search goes on; it is visited again when something has moved at its FIFOs. NON_PREEMPTIVE stays with
+// an actor, so one visit may make many firings; the others choose anew after each firing. DATA_DEMAND_DRIVEN appends
+// the readers that got tokens and, where an input has run empty, the writers, and finds out at their turn whether they
+// are ready.
 #pragma once
 
 #include <cstdint>
@@ -84,14 +85,34 @@ inline bool stay_with(Visitor& visitor, std::size_t place, std::int64_t longest_
   return made != 0;
 }
 
+/// Actors in turn. After a pass in vain the next one begins at the actor that was at work last, as the search of the
+/// estimate does: else it would be chance who comes first of several actors that got tokens while the thread waited.
 class NonPreemptive final : public Chooser {
  public:
   using Chooser::Chooser;
   void pass(Visitor& visitor) override {
-    for (std::size_t k = 0; k != count(); ++k) {
-      stay_with(visitor, k, team_.members[k].longest_visit);
+    const std::size_t first = first_;
+    search(visitor, first, count());
+    search(visitor, 0, first);
+    if (!fired_) {
+      first_ = last_;
+    }
+    fired_ = false;
+  }
+
+ private:
+  void search(Visitor& visitor, std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k != end; ++k) {
+      if (stay_with(visitor, k, team_.members[k].longest_visit)) {
+        last_ = k;
+        fired_ = true;
+      }
     }
   }
+
+  std::size_t first_ = 0;  // where a pass begins
+  std::size_t last_ = 0;   // who fired last
+  bool fired_ = false;     // in this pass
 };
 
 class RoundRobin final : public Chooser {

@@ -212,6 +212,13 @@ struct ThreadRecords {
     }
   }
 
+  /// Note that an actor with FIFOs to other threads is passed over, as nothing has come there: a visit in vain, with the
+  /// reading that each of them has.
+  void passes() {
+    begin_visit();
+    count_vain();
+  }
+
   /// Note the visit of an actor that began at `visit_start` and ends now; `made`: its firings before.
   void end_visit(std::size_t actor, std::int64_t made, std::int64_t firings, VisitEnd why) {
     if (firings == 0 && !times_vain_) {

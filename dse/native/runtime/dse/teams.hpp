@@ -27,6 +27,7 @@ inline constexpr std::int64_t block_tokens = 16;
 struct Member {
   std::size_t index = 0;              // in the network's table
   bool polled = false;                // it may become ready without a member of the partition having waked it
+  bool listens = false;               // that shows at its FIFOs to other threads
   std::int64_t longest_visit = 1;     // firings, where the policy stays with an actor
   std::int64_t shown_every = visit_firings;  // firings, after which a visit publishes what has moved
   std::vector<std::size_t> readers;   // places of those it writes to in this partition, in the order of the FIFOs
@@ -195,7 +196,8 @@ class TeamBuilder {
     for (Member& one : team.members) {
       Actor& actor = *instances_.actors[one.index];
       const bool crosses = one.polled;
-      one.polled = crosses || team.shared() || instances_.info(one.index).guards_call;
+      one.polled = team.shared() || instances_.info(one.index).guards_call;
+      one.listens = crosses;
       one.longest_visit = crosses ? visit_firings : burst_firings;
       const auto crossing = std::count_if(one.inputs.begin(), one.inputs.end(),
                                           [](const Channel* channel) { return channel->crossing; });

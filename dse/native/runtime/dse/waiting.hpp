@@ -119,7 +119,7 @@ class Patience {
         return;
       }
     }
-    pauses_ = std::min(2 * pauses_, most_pauses);
+    pauses_ = std::min(pauses_ + 1 + pauses_ / 8, most_pauses);  // to double it would be late by a quarter of a wait
   }
 
   void sleep() {

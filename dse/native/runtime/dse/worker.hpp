@@ -133,7 +133,15 @@ class Worker final : public Visitor {
   std::int64_t visit_member(Member& member, std::int64_t budget) {
     Actor& actor = *together_.instances.actors[member.index];
     pulse_.moved = false;
-    if (actor.finished || (actor.condition != Condition::ready && !member.polled) || together_.halt.asked()) {
+    if (actor.finished || together_.halt.asked()) {
+      return 0;
+    }
+    if (actor.condition != Condition::ready && !member.polled && !(member.listens && actor.news())) {
+      if constexpr (timed) {
+        if (member.listens && pulse_.records != nullptr) {
+          pulse_.records->passes();
+        }
+      }
       return 0;
     }
     budget = tickets_.grant(budget);
