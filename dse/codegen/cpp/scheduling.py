@@ -33,7 +33,7 @@ class SchedulingWriter(MemberWriter):
         if self.scope.target.called:
             self.lines.add("void run(std::int64_t budget) override { resume(*this, budget); }")
             self.lines.add("")
-            self.lines.add("bool news() override { return any_news(ports_); }")
+            self.lines.add("bool news() override { return any_news(ports_, condition); }")
             self.lines.add("")
         self.lines.add("template <class Timer>")
         self.open_function("void fire(std::int64_t budget)")

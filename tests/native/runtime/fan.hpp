@@ -15,6 +15,7 @@ class Source final : public dse::Actor {
   explicit Source(const dse::Wires& wires) : Actor(wires), ports_(wires) {}
   void start() override {}
   void run(std::int64_t budget) override { dse::resume(*this, budget); }
+  bool news() override { return dse::any_news(ports_, condition); }
 
   template <class Timer>
   void fire(std::int64_t budget) {
@@ -68,6 +69,7 @@ class Split final : public dse::Actor {
   explicit Split(const dse::Wires& wires) : Actor(wires), ports_(wires) {}
   void start() override {}
   void run(std::int64_t budget) override { dse::resume(*this, budget); }
+  bool news() override { return dse::any_news(ports_, condition); }
 
   template <class Timer>
   void fire(std::int64_t budget) {
@@ -159,6 +161,7 @@ class Sum final : public dse::Actor {
     visit.fired(1);
   }
   void run(std::int64_t budget) override { dse::resume(*this, budget); }
+  bool news() override { return dse::any_news(ports_, condition); }
 
   template <class Timer>
   void fire(std::int64_t budget) {
@@ -224,6 +227,7 @@ class Sink final : public dse::Actor {
   Sink(const dse::Wires& wires, bool idles) : Actor(wires), ports_(wires), idles_(idles) {}
   void start() override {}
   void run(std::int64_t budget) override { dse::resume(*this, budget); }
+  bool news() override { return dse::any_news(ports_, condition); }
 
   template <class Timer>
   void fire(std::int64_t budget) {

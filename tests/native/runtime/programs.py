@@ -34,6 +34,12 @@ def built(source: str, variant: str = "plain") -> Path:
     return _linked(source, variant, KINDS[variant])
 
 
+def alone(source: str) -> Path:
+    """Return the program made of a source file of this folder that includes what it needs of the engine."""
+    needs_compiler()
+    return compiled(HERE / source, *FLAGS, *VARIANTS["plain"])
+
+
 def fan(variant: str = "plain", *, timed: bool = False) -> Path:
     """Return the program that runs ``fan.hpp``; ``timed``: it can note its visits.
 

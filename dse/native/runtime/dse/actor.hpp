@@ -199,11 +199,12 @@ class Visit {
   [[no_unique_address]] Timer timer_;
 };
 
-/// Return whether some port of an actor has news.
+/// Return whether some port of an actor has news for it: tokens, and room where it lacks that.
 template <class Ports>
-bool any_news(Ports& ports) {
+bool any_news(Ports& ports, Condition condition) {
   bool any = false;
-  ports.each([&any](const auto& port) { any = any || port.news(); });
+  const bool lacks_room = condition == Condition::lacks_room;
+  ports.each([&](const auto& port) { any = any || port.news(lacks_room); });
   return any;
 }
 

@@ -215,7 +215,7 @@ class Reader {
   }
 
   /// Return whether another thread has published tokens that `refresh` would learn of.
-  bool news() const {
+  bool news(bool) const {
     return fifo_->crossing && end_ - position_ < fifo_->reader_refill &&
            fifo_->written.load(std::memory_order_relaxed) != end_;
   }
@@ -283,9 +283,9 @@ class Writer {
     }
   }
 
-  /// Return whether other threads have freed room that `refresh` would learn of.
-  bool news() const {
-    if (limit_ - position_ >= fifos_[0]->writer_refill) {
+  /// Return whether other threads have freed room that `refresh` would learn of; false where none is lacking.
+  bool news(bool lacks_room) const {
+    if (!lacks_room || limit_ - position_ >= fifos_[0]->writer_refill) {
       return false;
     }
     std::int64_t limit = std::numeric_limits<std::int64_t>::max();

@@ -133,15 +133,8 @@ class Worker final : public Visitor {
   std::int64_t visit_member(Member& member, std::int64_t budget) {
     Actor& actor = *together_.instances.actors[member.index];
     pulse_.moved = false;
-    if (actor.finished || together_.halt.asked()) {
-      return 0;
-    }
-    if (actor.condition != Condition::ready && !member.polled && !(member.listens && actor.news())) {
-      if constexpr (timed) {
-        if (member.listens && pulse_.records != nullptr) {
-          pulse_.records->passes();
-        }
-      }
+    if (actor.finished || (actor.condition != Condition::ready && !may_be_ready(member, actor)) ||
+        together_.halt.asked()) {
       return 0;
     }
     budget = tickets_.grant(budget);
@@ -159,6 +152,19 @@ class Worker final : public Visitor {
     moved_ = moved_ || pulse_.moved;
     may_go_on_ = actor.condition == Condition::ready;
     return visited.firings;
+  }
+
+  /// Return whether an actor that could not fire may be able to by now, though no member of the partition says so.
+  bool may_be_ready(const Member& member, Actor& actor) {
+    if (member.polled || (member.listens && actor.news())) {
+      return true;
+    }
+    if constexpr (timed) {
+      if (member.listens && pulse_.records != nullptr) {
+        pulse_.records->passes();
+      }
+    }
+    return false;
   }
 
   /// Firings between two publications of all that was moved, at least.
