@@ -156,15 +156,21 @@ class Worker final : public Visitor {
 
   /// Return whether an actor that could not fire may be able to by now, though no member of the partition says so.
   bool may_be_ready(const Member& member, Actor& actor) {
-    if (member.polled || (member.listens && actor.news())) {
-      return true;
+    if (member.polled || !member.listens) {
+      return member.polled;
     }
     if constexpr (timed) {
-      if (member.listens && pulse_.records != nullptr) {
-        pulse_.records->passes();
+      if (pulse_.records != nullptr) {
+        pulse_.records->begin_asking();
       }
     }
-    return false;
+    const bool news = actor.news();
+    if constexpr (timed) {
+      if (pulse_.records != nullptr && !news) {
+        pulse_.records->pass_by();
+      }
+    }
+    return news;
   }
 
   /// Firings between two publications of all that was moved, at least.
