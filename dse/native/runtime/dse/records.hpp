@@ -195,10 +195,6 @@ struct ThreadRecords {
 
   /// Note that a visit begins. Throws std::bad_alloc; the end of a visit does not.
   void begin_visit() {
-    if (begun_) {
-      begun_ = false;
-      return;
-    }
     if (!turns_.timed()) {
       return;
     }
@@ -216,17 +212,10 @@ struct ThreadRecords {
     }
   }
 
-  /// Note that an actor is asked whether something has come from other threads, which takes their cache lines: the visit
-  /// that follows begins here.
-  void begin_asking() {
-    begun_ = false;
+  /// Note that an actor with FIFOs to other threads is passed over, as nothing has come there: a visit in vain, with the
+  /// reading that each of them has.
+  void passes() {
     begin_visit();
-    begun_ = true;
-  }
-
-  /// Note that nothing has come there: a visit in vain, with the reading that each of them has.
-  void pass_by() {
-    begun_ = false;
     count_vain();
   }
 
@@ -331,7 +320,6 @@ struct ThreadRecords {
   Turns turns_;
   std::uint8_t follows_ = 0;
   std::vector<VisitEnd> before_;  // by actor
-  bool begun_ = false;  // the next visit has begun already
   const bool times_vain_;
 };
 

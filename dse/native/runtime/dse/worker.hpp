@@ -156,21 +156,15 @@ class Worker final : public Visitor {
 
   /// Return whether an actor that could not fire may be able to by now, though no member of the partition says so.
   bool may_be_ready(const Member& member, Actor& actor) {
-    if (member.polled || !member.listens) {
-      return member.polled;
+    if (member.polled || (member.listens && actor.news())) {
+      return true;
     }
     if constexpr (timed) {
-      if (pulse_.records != nullptr) {
-        pulse_.records->begin_asking();
+      if (member.listens && pulse_.records != nullptr) {
+        pulse_.records->passes();
       }
     }
-    const bool news = actor.news();
-    if constexpr (timed) {
-      if (pulse_.records != nullptr && !news) {
-        pulse_.records->pass_by();
-      }
-    }
-    return news;
+    return false;
   }
 
   /// Firings between two publications of all that was moved, at least.
