@@ -11,7 +11,7 @@ can be nearer than another measurement but by chance.
 import argparse
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
@@ -50,22 +50,28 @@ def rows(first: Path, second: Path) -> Iterator[str]:
     """Yield the lines of a table of two sessions."""
     one, other = read_session(first), read_session(second)
     for state in sorted(one.keys() & other.keys()):
-        names = sorted(n for n in one[state].keys() & other[state].keys() if math.isfinite(one[state][n].estimated))
-        if len(names) < _FEWEST:
+        common = sorted(one[state].keys() & other[state].keys())
+        pairs = [(one[state][n], other[state][n]) for n in common if math.isfinite(one[state][n].estimated)]
+        if len(pairs) < _FEWEST:
             continue
-        told = {
-            "measured": ([one[state][n].median for n in names], [one[state][n].least for n in names]),
-            "estimated": ([one[state][n].estimated for n in names],) * 2,
-        }
-        seen = [other[state][n].median for n in names], [other[state][n].least for n in names]
-        for by, guesses in told.items():
-            cells = []
-            for guess, measured in zip(guesses, seen, strict=True):
-                found = agreement(guess, measured)
-                cells.append(f"{found.spearman:.3f}")
-                cells.append(f"{100 * found.normalised.mean:.1f} %, {100 * found.normalised.maximum:.1f} %")
-            told_of = (first.parent.name, second.parent.name, state, str(len(names)), by)
-            yield f"| {' | '.join((*told_of, *cells))} |"
+        head = (first.parent.name, second.parent.name, state, str(len(pairs)))
+        medians = [(guess.median, seen.median) for guess, seen in pairs]
+        fastest = [(guess.least, seen.least) for guess, seen in pairs]
+        yield _line(*head, "measured", *_cells(medians), *_cells(fastest))
+        medians = [(guess.estimated, seen.median) for guess, seen in pairs]
+        fastest = [(guess.estimated, seen.least) for guess, seen in pairs]
+        yield _line(*head, "estimated", *_cells(medians), *_cells(fastest))
+
+
+def _cells(pairs: Sequence[tuple[float, float]]) -> tuple[str, str]:
+    """Return how near times are to those that were measured, in pairs."""
+    guesses, measured = zip(*pairs, strict=True)
+    found = agreement(guesses, measured)
+    return f"{found.spearman:.3f}", f"{100 * found.normalised.mean:.1f} %, {100 * found.normalised.maximum:.1f} %"
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
