@@ -2,9 +2,9 @@
 
 On several cores a scheduler asks each actor with a FIFO to another core in every pass, and calls it if something has
 come there, ready or not; both count as a call in vain. A thread that has work pays for such calls, one that waits does
-not: so they are told apart from the visit that comes next. A call of an
-actor with a FIFO from another core looks at a cache line that the other core writes, a call of one that has only FIFOs
-to other cores seldom does: 80 and 22 ns were seen in one program.
+not: so they are told apart from the visit that comes next. A call of an actor with a FIFO from another core looks at a
+cache line that the other core writes, a call of one that has only FIFOs to other cores seldom does: 80 and 22 ns were
+seen in one program.
 """
 
 from collections.abc import Sequence
