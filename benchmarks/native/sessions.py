@@ -10,7 +10,6 @@ can be nearer than another measurement but by chance.
 
 import argparse
 import json
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -31,30 +30,36 @@ class Times:
     least: float
 
 
-def read_session(folder: Path) -> dict[str, dict[str, Times]]:
-    """Return the times of the mappings that were scored, by state and name."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """The times of the mappings that were scored, by state and name."""
+
+    name: str
+    times: dict[str, dict[str, Times]]
+
+
+def read_session(folder: Path) -> Session:
+    """Return the session whose job has left a folder."""
     document = json.loads((folder / "measured.json").read_text())
-    return {
+    times = {
         state["state"]: {
-            pair["name"]: Times(
-                estimated=pair["estimated_ns"] or math.inf, median=pair["median_ns"], least=pair["least_ns"]
-            )
+            pair["name"]: Times(estimated=pair["estimated_ns"], median=pair["median_ns"], least=pair["least_ns"])
             for pair in state["pairs"]
             if pair["scored"]
         }
         for state in document["states"]
     }
+    return Session(name=folder.parent.name, times=times)
 
 
-def rows(first: Path, second: Path) -> Iterator[str]:
+def rows(first: Session, second: Session) -> Iterator[str]:
     """Yield the lines of a table of two sessions."""
-    one, other = read_session(first), read_session(second)
-    for state in sorted(one.keys() & other.keys()):
-        common = sorted(one[state].keys() & other[state].keys())
-        pairs = [(one[state][n], other[state][n]) for n in common if math.isfinite(one[state][n].estimated)]
+    for state in sorted(first.times.keys() & second.times.keys()):
+        one, other = first.times[state], second.times[state]
+        pairs = [(one[name], other[name]) for name in sorted(one.keys() & other.keys())]
         if len(pairs) < _FEWEST:
             continue
-        head = (first.parent.name, second.parent.name, state, str(len(pairs)))
+        head = (first.name, second.name, state, str(len(pairs)))
         medians = [(guess.median, seen.median) for guess, seen in pairs]
         fastest = [(guess.least, seen.least) for guess, seen in pairs]
         yield _line(*head, "measured", *_cells(medians), *_cells(fastest))
@@ -80,7 +85,7 @@ def main() -> None:
     args = parser.parse_args()
     print("| of | of | cores | mappings | by | Spearman | divergence mean, max | fastest: Spearman | divergence |")
     print("|---|---|---|---|---|---|---|---|---|")
-    for first, second in permutations(args.folders, 2):
+    for first, second in permutations(map(read_session, args.folders), 2):
         print("\n".join(rows(first, second)))
 
 

@@ -56,7 +56,7 @@ def serve_until_signal(serving: Coroutine[Any, Any, None]) -> None:
     cancelling = _Cancelling()
     for number in (getattr(signal, name) for name in _ENDING if hasattr(signal, name)):
         handler = signal.getsignal(number)
-        if callable(handler) and not isinstance(handler, signal.Handlers):
+        if callable(handler):
             former[number] = handler
             signal.signal(number, cancelling.take)
     try:

@@ -276,10 +276,7 @@ class Writer {
   /// Learn what the readers have published; see `Reader::refresh`.
   void refresh() {
     if (limit_ - position_ < fifos_[0]->writer_refill) {
-      limit_ = std::numeric_limits<std::int64_t>::max();
-      for (const Fifo<T>* fifo : fifos_) {
-        limit_ = std::min(limit_, fifo->read.load(std::memory_order_acquire) + fifo->capacity);
-      }
+      limit_ = published_limit(std::memory_order_acquire);
     }
   }
 
@@ -288,13 +285,8 @@ class Writer {
     if (!lacks_room || limit_ - position_ >= fifos_[0]->writer_refill) {
       return false;
     }
-    std::int64_t limit = std::numeric_limits<std::int64_t>::max();
-    bool crossing = false;
-    for (const Fifo<T>* fifo : fifos_) {
-      crossing = crossing || fifo->crossing;
-      limit = std::min(limit, fifo->read.load(std::memory_order_relaxed) + fifo->capacity);
-    }
-    return crossing && limit != limit_;
+    const bool crosses = std::any_of(fifos_.begin(), fifos_.end(), [](const Fifo<T>* fifo) { return fifo->crossing; });
+    return crosses && published_limit(std::memory_order_relaxed) != limit_;
   }
 
   /// Room that grows during a snapshot changes no choice: an action that was chosen waits for it.
@@ -347,6 +339,15 @@ class Writer {
 
  private:
   void publish_to(Fifo<T>& fifo);
+
+  /// Return the position up to which there is room in all FIFOs, by what their readers have published.
+  std::int64_t published_limit(std::memory_order order) const {
+    std::int64_t limit = std::numeric_limits<std::int64_t>::max();
+    for (const Fifo<T>* fifo : fifos_) {
+      limit = std::min(limit, fifo->read.load(order) + fifo->capacity);
+    }
+    return limit;
+  }
 
   template <class From>
   void put_into(std::size_t k, const From* from, std::int64_t n, std::int64_t stride) {

@@ -92,27 +92,28 @@ class NonPreemptive final : public Chooser {
   using Chooser::Chooser;
   void pass(Visitor& visitor) override {
     const std::size_t first = first_;
-    search(visitor, first, count());
-    search(visitor, 0, first);
-    if (!fired_) {
+    const bool behind = search(visitor, first, count());
+    const bool before = search(visitor, 0, first);
+    if (!behind && !before) {
       first_ = last_;
     }
-    fired_ = false;
   }
 
  private:
-  void search(Visitor& visitor, std::size_t begin, std::size_t end) {
+  /// Return whether an actor in these places fired.
+  bool search(Visitor& visitor, std::size_t begin, std::size_t end) {
+    bool fired = false;
     for (std::size_t k = begin; k != end; ++k) {
       if (stay_with(visitor, k, team_.members[k].longest_visit)) {
         last_ = k;
-        fired_ = true;
+        fired = true;
       }
     }
+    return fired;
   }
 
   std::size_t first_ = 0;  // where a pass begins
   std::size_t last_ = 0;   // who fired last
-  bool fired_ = false;     // in this pass
 };
 
 class RoundRobin final : public Chooser {
