@@ -18,8 +18,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from dse.flows.measure import MeasureOptions, measure_mappings
+from dse.flows.measure import measure_mappings
 from dse.flows.measure_files import measured_document, write_measured
+from dse.flows.measure_journal import FolderJournal
+from dse.flows.measure_options import MeasureOptions
 from dse.flows.measure_points import MeasureSettings
 from dse.flows.profile import ProfileSettings
 from dse.run.options import PLAIN_RUN, RunOptions
@@ -133,8 +135,10 @@ def measure(job: Job, out: Path, rounds: int) -> dict[str, Any]:
         profile=ProfileSettings(runs=5, calibrate=0 if job.actors else 3),
         settings=MeasureSettings(rounds=rounds),
     )
-    measured = measure_mappings(options)
+    journal = FolderJournal(lambda _network: folder)
+    measured = measure_mappings(options, journal=journal)
     write_measured(measured, folder)
+    journal.remove()
     return measured_document(measured)
 
 

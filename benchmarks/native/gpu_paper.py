@@ -28,8 +28,9 @@ from dse.cli.option_types import option_integer
 from dse.flows.cuda_request import CudaRequest
 from dse.flows.gpu_actors import abilities_of
 from dse.flows.link import LinkOptions, measure_link_here
-from dse.flows.measure import Measured, MeasureOptions, measure_mappings
+from dse.flows.measure import Measured, measure_mappings
 from dse.flows.measure_files import measured_document, write_measured
+from dse.flows.measure_options import MeasureOptions
 from dse.flows.measure_points import MeasureSettings
 from dse.flows.measured_kernels import rank_correlation
 from dse.flows.predict import predict_for_device

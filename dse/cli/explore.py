@@ -21,7 +21,7 @@ from dse.cli.problem_arguments import (
 )
 from dse.cli.progress import noted
 from dse.cli.search_progress import FOREVER, SearchLines, progress_text
-from dse.cli.signals import KEPT, note_kept
+from dse.cli.signals import INTERRUPTED, KEPT, note_kept
 from dse.cli.streams import filtered, print_json, say, terminal_width, unfiltered
 from dse.cli.timeline import tell_timeline
 from dse.explore.evaluator import Progress as SearchProgress
@@ -53,7 +53,6 @@ from dse.report.robust import robust_lines, robust_table
 from dse.report.timeline.write import require_timeline
 from dse.report.why import partition_table, reason_lines
 
-INTERRUPTED = 130
 SHOWN = 10
 """So many mappings are shown, and those behind them that were measured."""
 

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from dse.base.errors import OptionError
 from dse.cli.cuda_arguments import cuda_request
-from dse.cli.progress import run_line
+from dse.cli.progress import EVERY_STAGE, run_line
 from dse.cli.streams import print_json, say
 from dse.flows.link import LinkOptions, MeasuredLink, measure_link_here
 from dse.measure.link import ENDS
@@ -37,7 +37,7 @@ def run_link(args: argparse.Namespace) -> int:
         output=args.output,
         compiler=args.compiler,
     )
-    with run_line() as line:
+    with run_line(EVERY_STAGE) as line:
         found = measure_link_here(options, (lambda _: None) if args.quiet else line.show)
     if args.json:
         print_json(_document(found) | {"written": [args.output] if args.output else []})

@@ -10,7 +10,7 @@ import importlib
 import sys
 
 import dse
-from dse.cli.signals import KEPT, Terminated, watched_signals
+from dse.cli.signals import INTERRUPTED, KEPT, Terminated, watched_signals
 from dse.cli.streams import final_code, unfailing
 from dse.cli.timing import note_stage, timed_stages
 
@@ -88,7 +88,7 @@ def main(argv: list[str] | None = None) -> int:
         except KeyboardInterrupt as interrupt:
             notes = "".join(f"; {note}" for note in getattr(interrupt, "__notes__", ()))  # where a run was
             print(f"interrupted{notes}; {KEPT}", file=sys.stderr)
-            code = 130
+            code = INTERRUPTED
         except Terminated as end:
             code = end.exit_code
         except SystemExit as leaving:  # of argparse: --help, --version, wrong usage

@@ -2,6 +2,8 @@
 
 import argparse
 import math
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from rich.table import Table
@@ -11,14 +13,17 @@ from dse.base.folders import results_folder
 from dse.cli.cuda_arguments import cuda_request
 from dse.cli.problem_arguments import print_warnings
 from dse.cli.profile import bench_settings
-from dse.cli.progress import run_line
+from dse.cli.progress import EVERY_STAGE, run_line
 from dse.cli.run_arguments import run_options
+from dse.cli.signals import INTERRUPTED
 from dse.cli.streams import print_json, say, terminal_width
 from dse.cli.timeline import tell_timeline
 from dse.flows.inputs import is_folder, require_place
 from dse.flows.mappings import looks_like_mapping
-from dse.flows.measure import Measured, MeasureOptions, measure_mappings
+from dse.flows.measure import Measured, measure_mappings
 from dse.flows.measure_files import measured_document, write_measured
+from dse.flows.measure_journal import FolderJournal
+from dse.flows.measure_options import MeasureOptions
 from dse.flows.measure_points import MeasureSettings
 from dse.flows.profile import ProfileSettings
 from dse.measure.agreement import Agreement, Divergence
@@ -38,20 +43,44 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         require_place(args.out, "--out")
     require_timeline(args.timeline)
-    with run_line() as line:
-        measured = measure_mappings(_options(args), (lambda _: None) if args.quiet else line.show)
+
+    def results(network: str) -> Path:
+        return Path(args.out) if args.out is not None else results_folder(network) / "measured"
+
+    with closing(FolderJournal(results)) as journal, _telling_what_is_kept(journal):
+        with run_line(EVERY_STAGE) as line:
+            measured = measure_mappings(_options(args), (lambda _: None) if args.quiet else line.show, journal)
+        folder = results(measured.network)
+        written = write_measured(measured, folder)
+        journal.remove()
+    _print_outcome(args, measured, folder, written)
+    return INTERRUPTED if measured.interrupted else 0
+
+
+@contextmanager
+def _telling_what_is_kept(journal: FolderJournal) -> Iterator[None]:
+    """Say where weights and runs are if something ends the block before the results are written."""
+    try:
+        yield
+    except BaseException:
+        if journal.place is not None:
+            say(f"weights and runs so far are in '{journal.place}'", error=True)
+        raise
+
+
+def _print_outcome(args: argparse.Namespace, measured: Measured, folder: Path, written: tuple[Path, ...]) -> None:
+    """Print what was measured, and write its timeline where that is asked for."""
     if not args.quiet:
         print_warnings(measured.diagnostics)
-    folder = Path(args.out) if args.out is not None else results_folder(measured.network) / "measured"
-    written = write_measured(measured, folder)
+    if measured.interrupted:
+        say("interrupted: this is what was measured until then", error=True)
     if args.json:
         print_json(measured_document(measured) | {"written": [str(path) for path in written]})
     else:
         _print(measured, folder)
-    if args.timeline is not None:
+    if args.timeline is not None and not measured.interrupted:
         write_timelines(args.timeline, measured.timelines)
         tell_timeline(args.timeline, quiet=args.quiet)
-    return 0
 
 
 def _options(args: argparse.Namespace) -> MeasureOptions:

@@ -6,7 +6,7 @@ from typing import Any
 from dse.base.errors import OptionError
 from dse.cli.cuda_arguments import cuda_request
 from dse.cli.problem_arguments import print_warnings
-from dse.cli.progress import run_line
+from dse.cli.progress import EVERY_STAGE, run_line
 from dse.cli.run_arguments import run_options
 from dse.cli.streams import print_json, say
 from dse.flows.bench import BenchSettings
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
             runs=args.runs, calibrate=args.calibrate, seed=args.seed, crossing_table=True, bench=bench_settings(args)
         ),
     )
-    with run_line() as line:
+    with run_line(EVERY_STAGE) as line:
         found = profile_file(options, (lambda _: None) if args.quiet else line.show)
     if not args.quiet:
         print_warnings(found.diagnostics)

@@ -13,23 +13,28 @@ from dse.flows.program import RUNNING, told_firings
 _FIRST_LINE_SECONDS = 30.0
 
 
-class RunLine:
-    """Shows stages that begin with ``RUNNING`` or ``BUILDING``.
+EVERY_STAGE = ("",)
+"""How all stages begin: for what takes long in many of them."""
 
-    Off a terminal the first line comes when that has taken half a minute. The time between lines doubles each time: a
-    run that never ends says so, and how to end it, without filling a log.
+
+class RunLine:
+    """Shows stages that begin with some words.
+
+    Off a terminal the first line comes when such stages have taken half a minute. The time between lines doubles each
+    time: a run that never ends says so, and how to end it, without filling a log.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, beginnings: tuple[str, ...] = (RUNNING, BUILDING)) -> None:
+        self._beginnings = beginnings
         self._terminal = sys.stderr.isatty()
         self._started: float | None = None
         self._wait = _FIRST_LINE_SECONDS
         self._shown = False
 
     def show(self, stage: str) -> None:
-        """Show a stage of a run; any other takes the line away."""
+        """Show a stage; one that begins otherwise takes the line away."""
         note_stage(stage)
-        if not stage.startswith((RUNNING, BUILDING)):
+        if not stage.startswith(self._beginnings):
             self._started = None
             self.clear()
             return
@@ -68,9 +73,9 @@ class FiringLines:
 
 
 @contextmanager
-def run_line() -> Iterator[RunLine]:
-    """Yield a line that is taken away at the end of the block, whatever ends it."""
-    line = RunLine()
+def run_line(beginnings: tuple[str, ...] = (RUNNING, BUILDING)) -> Iterator[RunLine]:
+    """Yield a line that is taken away at the end of the block, whatever ends it; ``beginnings``: as ``RunLine``."""
+    line = RunLine(beginnings)
     try:
         yield line
     finally:

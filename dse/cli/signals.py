@@ -26,6 +26,8 @@ from typing import Any, TypeAlias
 
 from dse.cli.streams import SHOW_CURSOR
 
+INTERRUPTED = 130
+"""The exit code of a verb that an interrupt has ended, with what it has."""
 LAST_SECONDS = 3.0
 """So long the main thread has to close what is open after SIGTERM."""
 RETRY_SECONDS = 0.02

@@ -11,7 +11,7 @@ import numpy as np
 from dse.base.cores import usable_cores
 from dse.base.errors import Diagnostic, FormatError, OptionError
 from dse.base.escaping import encodable, shown
-from dse.estimate.engine import ENGINES, compile_engine, make_engine, needs_compiling
+from dse.estimate.engine import compile_engine, make_engine, needs_compiling
 from dse.explore.space.build import build_space
 from dse.explore.space.space import Candidate as SpaceCandidate
 from dse.explore.space.space import Space, SpaceOptions
@@ -21,8 +21,9 @@ from dse.flows.build import device_build
 from dse.flows.cuda_request import CudaRequest
 from dse.flows.inputs import default_input, require_file, require_input
 from dse.flows.mappings import GivenMapping, read_mappings
+from dse.flows.measure_journal import NO_JOURNAL, Journal
+from dse.flows.measure_options import MeasureOptions, check_options
 from dse.flows.measure_points import (
-    MeasureSettings,
     UsualResults,
     cannot_run,
     plain_order,
@@ -31,7 +32,7 @@ from dse.flows.measure_points import (
     written_point,
 )
 from dse.flows.measured_timelines import measured_timeline, run_and_time_all
-from dse.flows.profile import ProfiledNetwork, ProfileSettings, Profiling, check_settings, run_capacities
+from dse.flows.profile import ProfiledNetwork, Profiling, run_capacities
 from dse.flows.profile_gpu import able_actors, profile_gpu_on_bench
 from dse.flows.profile_manifest import Pairs, conditions
 from dse.flows.program import UNNAMED_OUTPUT, unheard
@@ -50,7 +51,7 @@ from dse.measure.platform import this_machine
 from dse.measure.profiling import Profiler
 from dse.measure.runs import RunOrder
 from dse.measure.samples import CounterKind
-from dse.measure.session import STATES, Candidate, Patience, Session, measure_candidates
+from dse.measure.session import STATES, Candidate, MeasuredRun, Patience, Session, measure_candidates
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.origins import origins_of
 from dse.model.platform import Link, Platform
@@ -60,40 +61,10 @@ from dse.model.weights import Origin, WeightTable
 from dse.program.network import Network
 from dse.report.timeline.timeline import Timeline
 from dse.run.natives.effects import why_time_matters
-from dse.run.options import PLAIN_RUN, RunOptions
 from dse.run.record import topology_of
 
 _MOST_ESTIMATED = 20_000
 """Of a larger space so many mappings are drawn, of which ``top`` takes the best."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasureOptions:
-    """What to measure. ``mappings``: files or texts; else the ``top`` best by estimate, or a ``sample`` of all.
-
-    ``inputs``: each is profiled and measured; empty: the default one. ``buffers``: FIFO sizes in tokens, each mapping
-    with each; empty: those of the network. ``weights``: of these folders and files; empty: they are measured first.
-    ``timeline``: whether the fastest mapping is run once more for its timeline.
-    ``cuda``: mappings may use the GPU, None: processors alone. ``dynamic``: every FIFO lies as if it might cross to the
-    GPU, as in the dynamic networks of paper 004. ``link``: a platform whose link to the GPU estimates take.
-    """
-
-    program: str
-    inputs: tuple[str, ...] = ()
-    source_paths: tuple[str, ...] = ()
-    run: RunOptions = PLAIN_RUN
-    cuda: CudaRequest | None = None
-    dynamic: bool = False
-    link: str | None = None
-    mappings: tuple[str, ...] = ()
-    top: int | None = None
-    sample: int | None = None
-    buffers: tuple[int, ...] = ()
-    weights: tuple[str, ...] = ()
-    engine: str = "compiled"
-    timeline: bool = False
-    profile: ProfileSettings = field(default_factory=lambda: ProfileSettings(calibrate=3))
-    settings: MeasureSettings = field(default_factory=MeasureSettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +74,7 @@ class Measured:
     ``profiles``: of each input and FIFO size by a name for it, empty where weights were given; ``skipped``:
     (candidate, why).
     ``made``: on what, when and how it was measured, as pairs. ``timelines``: of the fastest mapping, estimated and
-    measured; empty where they were not asked for.
+    measured; empty where they were not asked for. ``interrupted``: by the user, with what was measured until then.
     """
 
     network: str
@@ -115,6 +86,7 @@ class Measured:
     warnings: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
     timelines: tuple[Timeline, ...] = ()
+    interrupted: bool = False
 
 
 _OTHER_WEIGHTS = "give weights that were measured for this network, or none: then they are measured first"
@@ -123,14 +95,19 @@ _ANY_COUNTER = CounterFacts(kind=CounterKind.NANOSECONDS, hz=1e9, step=1.0, cost
 """For this machine before it is measured: a mapping does not depend on how quick its counter is."""
 
 
-def measure_mappings(options: MeasureOptions, stage: Callable[[str], None] = unheard) -> Measured:
+def measure_mappings(
+    options: MeasureOptions, stage: Callable[[str], None] = unheard, journal: Journal = NO_JOURNAL
+) -> Measured:
     """Estimate and measure mappings of a network on this machine.
+
+    ``journal``: is told of weights and runs as they are made. An interrupt ends the runs, and what was measured until
+    then is compared.
 
     Raises:
         SourceError, FormatError, OptionError: an input is wrong. BuildError, NoNativeForm: it cannot be built.
         ExecutionError: a run on one core fails, or one while profiling.
     """
-    _check(options)
+    check_options(options)
     stage("reading the program")
     require_file(options.program, "a network (.xdf)")
     loaded = load_network(options.program, source_paths=options.source_paths)
@@ -146,45 +123,19 @@ def measure_mappings(options: MeasureOptions, stage: Callable[[str], None] = unh
     run = replace(options.run, input=inputs[0], unnamed_output=UNNAMED_OUTPUT)
     device = None if options.cuda is None else device_build(options.cuda)[0]
     with open_bench(loaded.network, run, replace(options.settings.bench, device=device), stage) as bench:
-        measured = compare_on_bench(bench, options, tuple(inputs), stage)
+        measured = compare_on_bench(bench, options, tuple(inputs), stage, journal)
     return replace(measured, diagnostics=loaded.warnings)
 
 
 def compare_on_bench(
-    bench: Bench, options: MeasureOptions, inputs: tuple[str | None, ...], stage: Callable[[str], None] = unheard
+    bench: Bench,
+    options: MeasureOptions,
+    inputs: tuple[str | None, ...],
+    stage: Callable[[str], None] = unheard,
+    journal: Journal = NO_JOURNAL,
 ) -> Measured:
     """Estimate and measure mappings of a network on a bench, on each of the inputs; as ``measure_mappings``."""
-    return _Journey(bench, options, inputs, stage).measured()
-
-
-def _check(options: MeasureOptions) -> None:
-    """Raise ``OptionError`` where it is not clear which mappings are to be measured."""
-    given = [bool(options.mappings), options.top is not None, options.sample is not None]
-    if sum(given) != 1:
-        raise OptionError(
-            "which mappings are to be measured is not clear",
-            expected="give one of --mappings DIR, --top N and --sample N",
-        )
-    for name, value in (("--top", options.top), ("--sample", options.sample), ("--runs", options.settings.rounds)):
-        if value is not None and value < 1:
-            raise OptionError(f"{name} {value} measures nothing", expected="1 or more")
-    _check_gpu(options)
-    check_settings(options.profile)
-    ENGINES.load(options.engine)
-    if len(usable_cores()) < 2:
-        raise OptionError(
-            "one core is all that dse may use here: there is one mapping, and nothing tells the state of the machine",
-            expected="measure where two cores or more are allowed (nproc says how many are)",
-        )
-
-
-def _check_gpu(options: MeasureOptions) -> None:
-    """Raise ``OptionError`` for what goes only with a GPU, or not with one."""
-    for name, given in (("--dynamic", options.dynamic), ("--link", options.link is not None)):
-        if given and options.cuda is None:
-            raise OptionError(f"{name} is for mappings that use a GPU", expected="give --cuda too, or leave it out")
-    if options.timeline and options.cuda is not None:
-        raise OptionError("no timeline of firings on a GPU is measured", expected="leave out --timeline or --cuda")
+    return _Journey(bench, options, inputs, stage, journal).measured()
 
 
 def machine_of(options: MeasureOptions, network: Network, here: Platform) -> Platform:
@@ -235,10 +186,15 @@ class _Case:
     profile: ProfiledNetwork | None = None
     profiling: Profiling | None = None
 
-    def complete(self, state: State) -> None:
-        """Calibrate in a state that the machine is in, if that was not done. Raises ``ExecutionError`` as a run may."""
-        if self.profiling is not None and self.profiling.complete(state):
-            self.tables.update(_by_state(self.profiling.profiled()))
+    def complete(self, state: State) -> bool:
+        """Calibrate in a state that the machine is in, if that was not done, and return whether it had to be.
+
+        Raises ``ExecutionError`` as a run may.
+        """
+        if self.profiling is None or not self.profiling.complete(state):
+            return False
+        self.tables.update(_by_state(self.profiling.profiled()))
+        return True
 
     @property
     def whole_profile(self) -> ProfiledNetwork | None:
@@ -248,6 +204,12 @@ class _Case:
     def table(self, state: State) -> WeightTable:
         """Return the weights for a state; those for the usual one where it was not calibrated."""
         return self.tables.get(state, self.usual)
+
+
+def _profiles(cases: Iterable[_Case]) -> tuple[tuple[str, ProfiledNetwork], ...]:
+    """Return what was profiled for some cases, with their labels."""
+    made = ((case.label, case.whole_profile) for case in cases)
+    return tuple((label, profile) for label, profile in made if profile is not None)
 
 
 def _by_state(profile: ProfiledNetwork) -> dict[State, WeightTable]:
@@ -267,12 +229,18 @@ class _Journey:
     """The stages of one measurement."""
 
     def __init__(
-        self, bench: Bench, options: MeasureOptions, inputs: tuple[str | None, ...], stage: Callable[[str], None]
+        self,
+        bench: Bench,
+        options: MeasureOptions,
+        inputs: tuple[str | None, ...],
+        stage: Callable[[str], None],
+        journal: Journal,
     ) -> None:
         self._bench = bench
         self._options = options
         self._inputs = inputs
         self._stage = stage
+        self._journal = journal
         self._platform = machine_of(options, bench.network, this_machine(bench.facts, len(bench.cores)))
         self._rng = np.random.default_rng(options.settings.seed)
         self._given = read_mappings(options.mappings, bench.topology, self._platform).mappings
@@ -280,18 +248,19 @@ class _Journey:
     def measured(self) -> Measured:
         """Return the outcome of all stages."""
         before, started = machine_moment(), time.monotonic()
+        self._journal.begins(self._bench.topology.name)
         cases = self._cases()
+        self._journal.profiled(_profiles(cases))
         usual = {path: usual_results(self._bench, path) for path in self._inputs}
         entries, skipped = self._runnable(list(chain.from_iterable(map(self._entries, cases))), usual)
         if self._options.weights:  # what is wrong with them is said before everything is run
             self._predictions(cases, entries[:1], STATES[0])
-        session = self._session(cases, entries, usual)
+        session, interrupted = self._session(cases, entries, usual)
         lasted = [state for state in STATES if any(session.of(state))]
         predictions = {state: self._predictions(cases, entries, state) for state in lasted}
         comparisons = _comparisons(predictions, session)
-        timelines = self._timelines(entries, session, comparisons)
-        made = ((case.label, case.whole_profile) for case in cases)
-        profiles = tuple((label, profile) for label, profile in made if profile is not None)
+        timelines = () if interrupted else self._timelines(entries, session, comparisons)
+        profiles = _profiles(cases)
         doubts = (*_other_states(entries, lasted), *self._doubts(), *doubts_of(session.figures))
         after, seconds = machine_moment(), time.monotonic() - started
         pairs = conditions(self._bench, self._options.run, self._inputs, (before, after))
@@ -307,6 +276,7 @@ class _Journey:
             ),
             diagnostics=(),
             timelines=timelines,
+            interrupted=interrupted,
         )
 
     def _doubts(self) -> Iterator[str]:
@@ -468,8 +438,8 @@ class _Journey:
 
     def _session(
         self, cases: Sequence[_Case], entries: Sequence[_Entry], usual: Mapping[str | None, UsualResults]
-    ) -> Session:
-        """Run everything; each result must be that of one core on the same input.
+    ) -> tuple[Session, bool]:
+        """Run everything; each result must be that of one core on the same input. Return whether it was interrupted.
 
         Where the machine came into a state for which a case has no weights, or few calibrations, these are made.
         """
@@ -479,15 +449,25 @@ class _Journey:
             order = self._order(entry, f"candidate-{k}")
             candidates.append(Candidate(name=entry.name, order=order, result=usual[entry.case.input].counted))
         patience = Patience(rounds=settings.rounds, seconds=settings.seconds)
+        made: list[MeasuredRun] = []
 
-        def heard(done: int, count: int) -> None:
+        def heard(run: MeasuredRun, done: int, count: int) -> None:
+            made.append(run)
+            self._journal.ran(entries[run.candidate].name, run)
             self._stage(f"measuring: run {done} of {count}")
 
         def between(state: State) -> None:
-            for case in cases:
-                case.complete(state)
+            calibrated = [case.complete(state) for case in cases]
+            if any(calibrated):
+                self._journal.profiled(_profiles(cases))
 
-        return measure_candidates(program, candidates, patience, self._rng, heard, between=between)
+        try:
+            return measure_candidates(program, candidates, patience, self._rng, heard, between=between), False
+        except KeyboardInterrupt:
+            if not made:
+                raise
+        rounds = len(made) // len(candidates)
+        return Session(candidates=tuple(candidates), runs=tuple(made), rounds=rounds), True
 
     def _timelines(
         self, entries: Sequence[_Entry], session: Session, comparisons: Sequence[Comparison]

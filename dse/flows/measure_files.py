@@ -1,15 +1,14 @@
 """What a measurement leaves behind: the comparison as JSON, pictures of it, and every single run."""
 
 import math
-import re
 from pathlib import Path
 from typing import Any
 
 from dse.base.errors import ExecutionError
-from dse.base.escaping import json_text, shown
+from dse.base.escaping import json_text
 from dse.base.files import write_whole
 from dse.flows.measure import Measured
-from dse.flows.profile_files import write_profiled_set
+from dse.flows.measure_journal import RUNS, WEIGHTS, runs_text, write_profiles
 from dse.measure.agreement import Agreement, Divergence
 from dse.measure.comparison import Comparison, Pair
 from dse.measure.session import STATES
@@ -27,6 +26,7 @@ def measured_document(measured: Measured) -> dict[str, Any]:
         "states": [comparison_document(comparison) for comparison in measured.comparisons],
         "runs": len(session.runs),
         "rounds": session.rounds,
+        "interrupted": measured.interrupted,
         "mixed_runs": session.mixed,
         "wrong": list(session.wrong),
         "skipped": [{"name": name, "why": why} for name, why in measured.skipped],
@@ -118,26 +118,6 @@ def _group(pair: Pair) -> str:
     return " ".join(words[-2:]) if words[-1] == "tokens" else ""
 
 
-_RUN_HEADINGS = ("round", "candidate", "run_ns", "state", "round_trips_ns", "work_ns", "involuntary_switches", "result")
-
-
-def runs_text(measured: Measured) -> str:
-    """Return every run in the order of their making, as a table with tabs."""
-    lines = ["\t".join(_RUN_HEADINGS)]
-    for run in measured.session.runs:
-        trips = " ".join(f"{trip.before_ns:.0f}/{trip.after_ns:.0f}" for trip in run.trips)
-        work = " ".join("{:.2f},{:.2f}/{:.2f},{:.2f}".format(*trip.work_ns) for trip in run.trips if trip.work_ns)
-        name = shown(measured.session.candidates[run.candidate].name)
-        switches = "" if run.switches is None else str(run.switches)
-        result = "wrong" if run.wrong else "right"
-        cells = (str(run.round), name, str(run.run_ns), run.state or "mixed", trips, work, switches, result)
-        lines.append("\t".join(cells))
-    return "\n".join(lines) + "\n"
-
-
-WEIGHTS = "weights"
-"""Folder with the weights that were measured for the estimates; a set for each input and FIFO size where there are
-several."""
 _PICTURES = {f"scatter-{state}.{kind}" for state in STATES for kind in ("svg", "png")}
 
 
@@ -149,9 +129,10 @@ def write_measured(measured: Measured, folder: Path) -> tuple[Path, ...]:
     Raises:
         ExecutionError, FormatError: a file cannot be written.
     """
+    session = measured.session
     files: dict[str, bytes | str] = {
         "measured.json": json_text(measured_document(measured)) + "\n",
-        "runs.tsv": runs_text(measured),
+        RUNS: runs_text([(session.candidates[run.candidate].name, run) for run in session.runs]),
     }
     for comparison in measured.comparisons:
         scatter = scatter_of(measured.network, comparison)
@@ -168,17 +149,4 @@ def write_measured(measured: Measured, folder: Path) -> tuple[Path, ...]:
             f"cannot write '{error.filename or folder}': {error.strerror or error}",
             expected="choose another with --out",
         ) from error
-    return (*(folder / name for name in files), *_write_weights(measured, folder / WEIGHTS))
-
-
-def _write_weights(measured: Measured, folder: Path) -> list[Path]:
-    """Write the weights of the estimates, so that others can be made with them; return the files."""
-    written: list[Path] = []
-    taken: set[str] = set()
-    for label, profiled in measured.profiles:
-        name = re.sub(r"[^\w.-]+", "-", label, flags=re.ASCII).strip(".-") or ("input" if label else "")
-        while name in taken:
-            name += "-"
-        taken.add(name)
-        written += [folder / name / file for file in write_profiled_set(profiled, folder / name)]
-    return written
+    return (*(folder / name for name in files), *write_profiles(measured.profiles, folder / WEIGHTS))

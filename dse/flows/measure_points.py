@@ -76,7 +76,7 @@ def measure_on_bench(
         tuple(candidates.values()),
         patience,
         rng,
-        lambda done, count: stage(f"measuring: run {done} of {count}"),
+        lambda _run, done, count: stage(f"measuring: run {done} of {count}"),
     )
     place = {index: k for k, index in enumerate(candidates)}
     return tuple(

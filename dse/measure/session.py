@@ -99,11 +99,11 @@ def measure_candidates(
     candidates: Sequence[Candidate],
     patience: Patience,
     rng: np.random.Generator,
-    heard: Callable[[int, int], None] = lambda _done, _all: None,
+    heard: Callable[[MeasuredRun, int, int], None] = lambda _run, _done, _all: None,
     clock: Callable[[], float] = time.monotonic,
     between: Callable[[State], None] = lambda _state: None,
 ) -> Session:
-    """Run every candidate once a round; ``heard`` is told how many runs of how many are made.
+    """Run every candidate once a round; ``heard`` is told of each run as it ends: the how many-th of how many it is.
 
     ``between``: is called after each round with the state of the machine, where its last run had one.
 
@@ -116,7 +116,7 @@ def measure_candidates(
             break
         for index in rng.permutation(len(candidates)).tolist():
             runs.append(_measured(program, candidates[index], index, rounds))
-            heard(len(runs), patience.rounds * len(candidates))
+            heard(runs[-1], len(runs), patience.rounds * len(candidates))
         rounds += 1
         if runs and (state := runs[-1].state) is not None:
             between(state)

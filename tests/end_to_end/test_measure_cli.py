@@ -1,6 +1,10 @@
 """``dse profile`` and ``dse measure`` from the command line to files, on one of our networks."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -67,6 +71,39 @@ def test_mappings_beside_estimates(weights: Path, tmp_path: Path, capsys: pytest
     assert len((out / "runs.tsv").read_text().splitlines()) == 7
     assert (out / "measured.json").is_file()
     check_timelines(timeline)
+
+
+@pytest.mark.skipif(len(usable_cores()) < 2, reason="measuring needs two cores")
+def test_an_interrupt_leaves_a_comparison_and_sigterm_the_runs(weights: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = ["--sample", "3", "--runs", "100000", "--weights", str(weights), "--out", str(out), "--json"]
+    command = [sys.executable, "-m", "dse", "measure", NETWORK, *options]
+    ended = stopped(command, out / "under-way" / "runs.tsv", signal.SIGTERM)
+    assert ended.returncode == 143
+    assert f"weights and runs so far are in '{out / 'under-way'}'" in ended.stderr
+    assert len((out / "under-way" / "runs.tsv").read_text().splitlines()) > 7
+    assert not (out / "measured.json").exists()
+    ended = stopped(command, out / "under-way" / "runs.tsv", signal.SIGINT)
+    assert ended.returncode == 130
+    assert "interrupted: this is what was measured until then" in ended.stderr
+    document = json.loads((out / "measured.json").read_text())
+    assert document["interrupted"]
+    assert document["runs"] + 1 == len((out / "runs.tsv").read_text().splitlines()) > 7
+    assert not (out / "under-way").exists()
+
+
+def stopped(command: list[str], runs: Path, number: signal.Signals) -> "subprocess.CompletedProcess[str]":
+    """Send a signal when eight runs are written, and return how the command ended."""
+    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        begun = time.time()
+        while process.poll() is None:
+            written = runs.is_file() and runs.stat().st_mtime >= begun
+            if written and len(runs.read_text().splitlines()) > 8:
+                process.send_signal(number)
+                break
+            time.sleep(0.02)
+        output, errors = process.communicate(timeout=120)
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
 def check_timelines(path: Path) -> None:

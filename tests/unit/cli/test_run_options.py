@@ -8,7 +8,7 @@ import pytest
 
 from dse.base.errors import FormatError, OptionError
 from dse.cli.main import main
-from dse.cli.progress import RunLine
+from dse.cli.progress import EVERY_STAGE, RunLine, run_line
 from dse.flows.inputs import default_input
 from dse.flows.options import ProblemOptions, parse_memory
 from dse.flows.program import RUNNING, load_program, record_trace, told_firings
@@ -78,7 +78,7 @@ def test_what_is_measured_calls_no_python(
     more: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("dse.flows.measure.usable_cores", lambda: (0, 1))
+    monkeypatch.setattr("dse.flows.measure_options.usable_cores", lambda: (0, 1))
     path = network(tmp_path, BOUND)
     assert main([more[0], path, *more[1:], "--native", "S.turned=operator:neg"]) == 2
     assert "cannot call a native that is bound to Python" in capsys.readouterr().err
@@ -282,6 +282,22 @@ def test_off_a_terminal_a_long_run_says_how_to_end_it(
     now[0] += 1000
     line.show(f"{RUNNING}: 0 firings, 1/s")  # another run has just begun
     assert capsys.readouterr().err == ""
+
+
+def test_what_takes_long_in_many_stages_shows_each(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with run_line(EVERY_STAGE) as line:
+        line.show("calibrating: round 1 of 5, 3 mappings")
+    assert capsys.readouterr().err == "\r\x1b[Kcalibrating: round 1 of 5, 3 mappings\r\x1b[K"
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    with run_line(EVERY_STAGE) as line:
+        for now[0] in range(0, 100, 10):
+            line.show(f"measuring: run {now[0]:.0f} of 1000")
+    assert capsys.readouterr().err.splitlines() == [f"measuring: run {n} of 1000" for n in (30, 60)]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The journey of a measurement, on a bench that is made up."""
 
 import json
+from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -13,8 +14,11 @@ from dse.cli.measure import mapping_files
 from dse.explore.space.build import build_space
 from dse.explore.space.space import SpaceOptions
 from dse.flows.actor_loads import heaviest_load
-from dse.flows.measure import MeasureOptions, compare_on_bench, drawn_points, measure_mappings
-from dse.flows.measure_files import measured_document, runs_text, write_measured
+from dse.flows.bench import Bench
+from dse.flows.measure import compare_on_bench, drawn_points, measure_mappings
+from dse.flows.measure_files import measured_document, write_measured
+from dse.flows.measure_journal import RUNS, UNDER_WAY, WEIGHTS, FolderJournal
+from dse.flows.measure_options import MeasureOptions
 from dse.flows.measure_points import MeasureSettings, cannot_run, measure_on_bench
 from dse.flows.profile import ProfileSettings, profile_on_bench, split_point
 from dse.formats.weights_folder import read_weights, write_weights_folder
@@ -22,6 +26,7 @@ from dse.formats.xcf import read_xcf
 from dse.formats.xcf_write import write_xcf
 from dse.measure.machine import MachineMoment
 from dse.measure.platform import this_machine
+from dse.measure.runs import RunOrder, RunRecord
 from dse.model.design_point import DesignPoint, Partition, Policy
 from dse.model.weights import Cost, WeightTable
 from dse.run.options import RunOptions
@@ -88,7 +93,7 @@ def test_weights_that_do_not_fit_are_told_with_what_helps_here(tmp_path: Path) -
 
 
 def test_one_core_compares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dse.flows.measure.usable_cores", lambda: (0,))
+    monkeypatch.setattr("dse.flows.measure_options.usable_cores", lambda: (0,))
     with pytest.raises(OptionError, match="one core is all that dse may use here"):
         measure_mappings(OPTIONS)
 
@@ -111,7 +116,76 @@ def test_documents_and_files(tmp_path: Path) -> None:
     assert [table.compute for table in kept] == [profile.table.compute for _, profile in measured.profiles]
     assert json.loads((tmp_path / "out" / "measured.json").read_text()) == document
     assert "512 tokens" in (tmp_path / "out" / "scatter-near.svg").read_text()
-    assert len(runs_text(measured).splitlines()) == 1 + 8 * 4
+    assert len((tmp_path / "out" / "runs.tsv").read_text().splitlines()) == 1 + 8 * 4
+
+
+def interrupted_bench(tmp_path: Path, after: int, stop: BaseException) -> Bench:
+    """A bench whose program is stopped behind so many runs that are measured."""
+    bench = made_up_bench(tmp_path, rounds=40)
+    original, made = bench.program.run, []
+
+    def run(order: RunOrder) -> RunRecord:
+        if order.mapping is not None and order.mapping.stem.startswith("candidate-"):
+            made.append(order)
+            if len(made) > after:
+                raise stop
+        return original(order)
+
+    bench.program.run = run
+    return bench
+
+
+def test_an_interrupt_compares_what_was_measured_until_then(tmp_path: Path) -> None:
+    bench, options = interrupted_bench(tmp_path, 10, KeyboardInterrupt()), replace(OPTIONS, timeline=True)
+    journal = FolderJournal(lambda network: tmp_path / network)
+    measured = compare_on_bench(bench, options, (None,), journal=journal)
+    assert measured.interrupted
+    assert (len(measured.session.runs), measured.session.rounds) == (10, 2)
+    assert sum(pair.measured.count for pair in measured.comparisons[0].pairs) == 10
+    assert measured.timelines == ()
+    assert measured_document(measured)["interrupted"]
+    folder = tmp_path / "chain" / UNDER_WAY
+    assert journal.place == folder
+    assert len((folder / RUNS).read_text().splitlines()) == 11
+    write_measured(measured, tmp_path / "chain")
+    assert (folder / RUNS).read_text() == (tmp_path / "chain" / RUNS).read_text()
+    kept = [read_weights([str(place / WEIGHTS)]).compute for place in (folder, tmp_path / "chain")]
+    assert kept[0] == kept[1]
+    journal.remove()
+    assert not folder.exists()
+
+
+def test_an_interrupt_before_the_first_run_leaves_nothing_to_compare(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        compare_on_bench(interrupted_bench(tmp_path, 0, KeyboardInterrupt()), OPTIONS, (None,))
+
+
+def test_what_was_measured_before_a_run_fails_is_kept(tmp_path: Path) -> None:
+    journal = FolderJournal(lambda _network: tmp_path / "out")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "measured.json").write_text("of an earlier measurement")
+    with pytest.raises(ExecutionError, match="crashed"), closing(journal):
+        compare_on_bench(
+            interrupted_bench(tmp_path, 5, ExecutionError("it crashed")), OPTIONS, (None,), journal=journal
+        )
+    folder = tmp_path / "out" / UNDER_WAY
+    assert len((folder / RUNS).read_text().splitlines()) == 6
+    assert read_weights([str(folder / WEIGHTS)]).arrival is not None
+    assert (tmp_path / "out" / "measured.json").read_text() == "of an earlier measurement"
+    (folder / "mine").write_text("kept by the user")
+    again = FolderJournal(lambda _network: tmp_path / "out")
+    measured = compare_on_bench(made_up_bench(tmp_path, rounds=40), OPTIONS, (None,), journal=again)
+    assert len((folder / RUNS).read_text().splitlines()) == 1 + len(measured.session.runs)
+    again.remove()
+    assert [path.name for path in folder.iterdir()] == ["mine"]
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("no folder")
+    journal = FolderJournal(lambda _network: tmp_path / "out")
+    with pytest.raises(ExecutionError, match=r"cannot write '.*out/under-way'"):
+        compare_on_bench(made_up_bench(tmp_path, rounds=40), OPTIONS, (None,), journal=journal)
+    assert journal.place is None
 
 
 def test_inputs_are_profiled_and_measured_each(tmp_path: Path) -> None:
@@ -209,7 +283,7 @@ def test_mappings_are_read_before_anything_is_built(tmp_path: Path, monkeypatch:
         pytest.fail("something is built")
 
     monkeypatch.setattr("dse.flows.measure.open_bench", build)
-    monkeypatch.setattr("dse.flows.measure.usable_cores", lambda: (0, 1))
+    monkeypatch.setattr("dse.flows.measure_options.usable_cores", lambda: (0, 1))
     network = str(Path(__file__).parents[3] / "actors" / "pingpong" / "pingpong.xdf")
     with pytest.raises(FormatError, match="nobody"):
         measure_mappings(replace(OPTIONS, program=network, sample=None, mappings=("P0:nobody P1:*",)))
@@ -317,7 +391,7 @@ def test_cores_that_others_share_are_told(tmp_path: Path) -> None:
 def test_what_is_wrong_with_options_is_said_before_anything_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dse.flows.measure.usable_cores", lambda: (0, 1))
+    monkeypatch.setattr("dse.flows.measure_options.usable_cores", lambda: (0, 1))
     bench = made_up_bench(tmp_path)
     (tmp_path / "broken.xcf").write_text("<configuration>")
     options = replace(OPTIONS, sample=None, mappings=(str(tmp_path / "broken.xcf"),))
