@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         written = write_measured(measured, folder)
         journal.remove()
     _print_outcome(args, measured, folder, written)
-    return INTERRUPTED if measured.interrupted else 0
+    return INTERRUPTED if measured.session.interrupted else 0
 
 
 @contextmanager
@@ -72,13 +72,13 @@ def _print_outcome(args: argparse.Namespace, measured: Measured, folder: Path, w
     """Print what was measured, and write its timeline where that is asked for."""
     if not args.quiet:
         print_warnings(measured.diagnostics)
-    if measured.interrupted:
+    if measured.session.interrupted:
         say("interrupted: this is what was measured until then", error=True)
     if args.json:
         print_json(measured_document(measured) | {"written": [str(path) for path in written]})
     else:
         _print(measured, folder)
-    if args.timeline is not None and not measured.interrupted:
+    if args.timeline is not None and not measured.session.interrupted:
         write_timelines(args.timeline, measured.timelines)
         tell_timeline(args.timeline, quiet=args.quiet)
 

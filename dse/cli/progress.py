@@ -11,8 +11,7 @@ from dse.flows.execution import BUILDING
 from dse.flows.program import RUNNING, told_firings
 
 _FIRST_LINE_SECONDS = 30.0
-
-
+_OF_RUNS = (RUNNING, BUILDING)
 EVERY_STAGE = ("",)
 """How all stages begin: for what takes long in many of them."""
 
@@ -24,7 +23,7 @@ class RunLine:
     time: a run that never ends says so, and how to end it, without filling a log.
     """
 
-    def __init__(self, beginnings: tuple[str, ...] = (RUNNING, BUILDING)) -> None:
+    def __init__(self, beginnings: tuple[str, ...] = _OF_RUNS) -> None:
         self._beginnings = beginnings
         self._terminal = sys.stderr.isatty()
         self._started: float | None = None
@@ -73,7 +72,7 @@ class FiringLines:
 
 
 @contextmanager
-def run_line(beginnings: tuple[str, ...] = (RUNNING, BUILDING)) -> Iterator[RunLine]:
+def run_line(beginnings: tuple[str, ...] = _OF_RUNS) -> Iterator[RunLine]:
     """Yield a line that is taken away at the end of the block, whatever ends it; ``beginnings``: as ``RunLine``."""
     line = RunLine(beginnings)
     try:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain, product
 from pathlib import Path
 
@@ -74,7 +74,7 @@ class Measured:
     ``profiles``: of each input and FIFO size by a name for it, empty where weights were given; ``skipped``:
     (candidate, why).
     ``made``: on what, when and how it was measured, as pairs. ``timelines``: of the fastest mapping, estimated and
-    measured; empty where they were not asked for. ``interrupted``: by the user, with what was measured until then.
+    measured; empty where they were not asked for.
     """
 
     network: str
@@ -86,7 +86,6 @@ class Measured:
     warnings: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
     timelines: tuple[Timeline, ...] = ()
-    interrupted: bool = False
 
 
 _OTHER_WEIGHTS = "give weights that were measured for this network, or none: then they are measured first"
@@ -169,11 +168,12 @@ def _link_here(name: str, *, emulated: bool) -> tuple[Link, ...]:
     return (replace(link, between=("cpu", GPU.name)),)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _Case:
-    """An input with FIFO sizes: its trace and weights by state. ``label``: empty where there is only one case.
+    """An input with FIFO sizes: its trace and weights. ``label``: empty where there is only one case.
 
-    ``profiling``: what can calibrate in another state too, None where a GPU is used or weights were given.
+    ``profile``: with the calibrations of all states so far, None where weights were given; ``profiling``: what can
+    calibrate in another state too, None where a GPU is used or weights were given.
     """
 
     input: str | None
@@ -182,7 +182,6 @@ class _Case:
     trace: Trace
     usual: WeightTable
     label: str
-    tables: dict[State, WeightTable] = field(default_factory=dict)
     profile: ProfiledNetwork | None = None
     profiling: Profiling | None = None
 
@@ -193,27 +192,18 @@ class _Case:
         """
         if self.profiling is None or not self.profiling.complete(state):
             return False
-        self.tables.update(_by_state(self.profiling.profiled()))
+        self.profile = self.profiling.profiled()
         return True
-
-    @property
-    def whole_profile(self) -> ProfiledNetwork | None:
-        """The profile with the calibrations of all states; None where weights were given."""
-        return self.profile if self.profiling is None else self.profiling.profiled()
 
     def table(self, state: State) -> WeightTable:
         """Return the weights for a state; those for the usual one where it was not calibrated."""
-        return self.tables.get(state, self.usual)
+        states = () if self.profile is None else self.profile.states
+        return next((of.table for of in states if of.state == state), self.usual)
 
 
 def _profiles(cases: Iterable[_Case]) -> tuple[tuple[str, ProfiledNetwork], ...]:
     """Return what was profiled for some cases, with their labels."""
-    made = ((case.label, case.whole_profile) for case in cases)
-    return tuple((label, profile) for label, profile in made if profile is not None)
-
-
-def _by_state(profile: ProfiledNetwork) -> dict[State, WeightTable]:
-    return {state.state: state.table for state in profile.states}
+    return tuple((case.label, case.profile) for case in cases if case.profile is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,16 +240,15 @@ class _Journey:
         before, started = machine_moment(), time.monotonic()
         self._journal.begins(self._bench.topology.name)
         cases = self._cases()
-        self._journal.profiled(_profiles(cases))
         usual = {path: usual_results(self._bench, path) for path in self._inputs}
         entries, skipped = self._runnable(list(chain.from_iterable(map(self._entries, cases))), usual)
         if self._options.weights:  # what is wrong with them is said before everything is run
             self._predictions(cases, entries[:1], STATES[0])
-        session, interrupted = self._session(cases, entries, usual)
+        session = self._session(cases, entries, usual)
         lasted = [state for state in STATES if any(session.of(state))]
         predictions = {state: self._predictions(cases, entries, state) for state in lasted}
         comparisons = _comparisons(predictions, session)
-        timelines = () if interrupted else self._timelines(entries, session, comparisons)
+        timelines = () if session.interrupted else self._timelines(entries, session, comparisons)
         profiles = _profiles(cases)
         doubts = (*_other_states(entries, lasted), *self._doubts(), *doubts_of(session.figures))
         after, seconds = machine_moment(), time.monotonic() - started
@@ -276,7 +265,6 @@ class _Journey:
             ),
             diagnostics=(),
             timelines=timelines,
-            interrupted=interrupted,
         )
 
     def _doubts(self) -> Iterator[str]:
@@ -312,7 +300,11 @@ class _Journey:
         if given is not None:
             refuse_other_origin(given, self._options.cuda)
         sizes = self._options.buffers or (None,)
-        return [self._case(path, tokens, given) for path, tokens in product(self._inputs, sizes)]
+        found = []
+        for path, tokens in product(self._inputs, sizes):
+            found.append(self._case(path, tokens, given))
+            self._journal.profiled(_profiles(found))
+        return found
 
     def _given_weights(self) -> WeightTable | None:
         """Return the weights that are given. Raises ``OptionError``, ``FormatError`` where they are wrong."""
@@ -343,7 +335,6 @@ class _Journey:
             trace=make_trace(topology, profile.runs.firings),
             usual=profile.table,
             label=label,
-            tables=_by_state(profile),
             profile=profile,
             profiling=profiling,
         )
@@ -438,8 +429,8 @@ class _Journey:
 
     def _session(
         self, cases: Sequence[_Case], entries: Sequence[_Entry], usual: Mapping[str | None, UsualResults]
-    ) -> tuple[Session, bool]:
-        """Run everything; each result must be that of one core on the same input. Return whether it was interrupted.
+    ) -> Session:
+        """Run everything; each result must be that of one core on the same input.
 
         Where the machine came into a state for which a case has no weights, or few calibrations, these are made.
         """
@@ -449,10 +440,8 @@ class _Journey:
             order = self._order(entry, f"candidate-{k}")
             candidates.append(Candidate(name=entry.name, order=order, result=usual[entry.case.input].counted))
         patience = Patience(rounds=settings.rounds, seconds=settings.seconds)
-        made: list[MeasuredRun] = []
 
         def heard(run: MeasuredRun, done: int, count: int) -> None:
-            made.append(run)
             self._journal.ran(entries[run.candidate].name, run)
             self._stage(f"measuring: run {done} of {count}")
 
@@ -461,13 +450,7 @@ class _Journey:
             if any(calibrated):
                 self._journal.profiled(_profiles(cases))
 
-        try:
-            return measure_candidates(program, candidates, patience, self._rng, heard, between=between), False
-        except KeyboardInterrupt:
-            if not made:
-                raise
-        rounds = len(made) // len(candidates)
-        return Session(candidates=tuple(candidates), runs=tuple(made), rounds=rounds), True
+        return measure_candidates(program, candidates, patience, self._rng, heard, between=between)
 
     def _timelines(
         self, entries: Sequence[_Entry], session: Session, comparisons: Sequence[Comparison]

@@ -4,11 +4,11 @@ import math
 from pathlib import Path
 from typing import Any
 
-from dse.base.errors import ExecutionError
 from dse.base.escaping import json_text
 from dse.base.files import write_whole
 from dse.flows.measure import Measured
-from dse.flows.measure_journal import RUNS, WEIGHTS, runs_text, write_profiles
+from dse.flows.measure_journal import OUT, RUNS, WEIGHTS, runs_text, write_profiles
+from dse.flows.profile_files import written_into
 from dse.measure.agreement import Agreement, Divergence
 from dse.measure.comparison import Comparison, Pair
 from dse.measure.session import STATES
@@ -26,7 +26,7 @@ def measured_document(measured: Measured) -> dict[str, Any]:
         "states": [comparison_document(comparison) for comparison in measured.comparisons],
         "runs": len(session.runs),
         "rounds": session.rounds,
-        "interrupted": measured.interrupted,
+        "interrupted": session.interrupted,
         "mixed_runs": session.mixed,
         "wrong": list(session.wrong),
         "skipped": [{"name": name, "why": why} for name, why in measured.skipped],
@@ -138,15 +138,10 @@ def write_measured(measured: Measured, folder: Path) -> tuple[Path, ...]:
         scatter = scatter_of(measured.network, comparison)
         files[f"scatter-{comparison.state}.svg"] = scatter_svg(scatter)
         files[f"scatter-{comparison.state}.png"] = scatter_png(scatter)
-    try:
+    with written_into(folder, OUT):
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in files.items():
             write_whole(folder / name, data)
         for name in _PICTURES - files.keys():  # of an earlier measurement, in a state that this one did not see
             (folder / name).unlink(missing_ok=True)
-    except OSError as error:
-        raise ExecutionError(
-            f"cannot write '{error.filename or folder}': {error.strerror or error}",
-            expected="choose another with --out",
-        ) from error
     return (*(folder / name for name in files), *write_profiles(measured.profiles, folder / WEIGHTS))

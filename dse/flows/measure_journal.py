@@ -5,12 +5,11 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
-from dse.base.errors import ExecutionError
 from dse.base.escaping import shown
 from dse.flows.profile import ProfiledNetwork
-from dse.flows.profile_files import write_profiled_set
+from dse.flows.profile_files import write_profiled_set, written_into
 from dse.measure.session import MeasuredRun
 
 WEIGHTS = "weights"
@@ -18,13 +17,15 @@ WEIGHTS = "weights"
 several."""
 RUNS = "runs.tsv"
 """File with every run in the order of their making, as a table with tabs."""
+OUT = "--out"
+"""The option that names the folder of the results."""
 UNDER_WAY = "under-way"
 """Folder below that of the results with both while a measurement goes on; the results take its place."""
 _RUN_HEADINGS = ("round", "candidate", "run_ns", "state", "round_trips_ns", "work_ns", "involuntary_switches", "result")
 
 
-class Journal(Protocol):
-    """Who is told of a measurement as it goes on."""
+class Journal:
+    """Is told of a measurement as it goes on. This one keeps nothing, for who asks for the outcome only."""
 
     def begins(self, network: str) -> None:
         """Learn the name of the network."""
@@ -36,23 +37,10 @@ class Journal(Protocol):
         """Take a run of the mapping of a name."""
 
 
-class NoJournal:
-    """Keeps nothing: for who asks for the outcome only."""
-
-    def begins(self, network: str) -> None:
-        """As ``Journal``."""
-
-    def profiled(self, profiles: Sequence[tuple[str, ProfiledNetwork]]) -> None:
-        """As ``Journal``."""
-
-    def ran(self, name: str, run: MeasuredRun) -> None:
-        """As ``Journal``."""
+NO_JOURNAL = Journal()
 
 
-NO_JOURNAL = NoJournal()
-
-
-class FolderJournal:
+class FolderJournal(Journal):
     """Keeps weights and runs in a folder of its own below that of the results, whose files stay as they are.
 
     ``results``: returns the folder of the results of a network. Raises ``ExecutionError`` where it cannot be written.
@@ -108,17 +96,12 @@ class FolderJournal:
     @contextlib.contextmanager
     def _written(self) -> Iterator[None]:
         """Do what writes, in a folder that is there; what an earlier measurement left under way goes first."""
-        try:
+        with written_into(self._folder, OUT):
             if not self._begun:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 self._clear()
                 self._begun = True
             yield
-        except OSError as error:
-            raise ExecutionError(
-                f"cannot write '{error.filename or self._folder}': {error.strerror or error}",
-                expected="choose another with --out",
-            ) from error
 
 
 def runs_text(runs: Sequence[tuple[str, MeasuredRun]]) -> str:

@@ -78,6 +78,8 @@ def measure_on_bench(
         rng,
         lambda _run, done, count: stage(f"measuring: run {done} of {count}"),
     )
+    if session.interrupted:  # half of the times is no answer here
+        raise KeyboardInterrupt
     place = {index: k for k, index in enumerate(candidates)}
     return tuple(
         MeasuredPoint(times=(), skipped=skipped[index]) if skipped[index] else _measured(session, place[index])

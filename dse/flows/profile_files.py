@@ -1,7 +1,7 @@
 """``dse profile`` as a function: loads the network, profiles it, writes the weight set and what belongs to it."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -120,14 +120,22 @@ def _written(profiled: ProfiledNetwork, options: ProfileOptions) -> tuple[str, .
     more: dict[str, bytes | str] = {CROSSINGS: profiled.crossings} if profiled.crossings else {}
     if options.samples:
         more[SAMPLES] = samples_of(profiled)
-    try:
+    with written_into(folder, "-o"):
         for name, data in more.items():
             write_whole(folder / name, data)
+    return tuple(str(folder / name) for name in (*names, *more))
+
+
+@contextlib.contextmanager
+def written_into(folder: Path, option: str) -> Iterator[None]:
+    """Write files of a folder that the user names by an option. Raises ``ExecutionError`` where the system refuses."""
+    try:
+        yield
     except OSError as error:
         raise ExecutionError(
-            f"cannot write '{error.filename or folder}': {error.strerror or error}", expected="choose another with -o"
+            f"cannot write '{error.filename or folder}': {error.strerror or error}",
+            expected=f"choose another with {option}",
         ) from error
-    return tuple(str(folder / name) for name in (*names, *more))
 
 
 def _remove_earlier(folder: Path, names: tuple[str, ...], profiled: ProfiledNetwork) -> None:

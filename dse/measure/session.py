@@ -42,11 +42,15 @@ class MeasuredRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """All runs of some candidates, in the order of their making."""
+    """All runs of some candidates, in the order of their making.
+
+    ``rounds``: that are whole; ``interrupted``: by the user, so that the last one may not be.
+    """
 
     candidates: tuple[Candidate, ...]
     runs: tuple[MeasuredRun, ...]
     rounds: int
+    interrupted: bool = False
 
     def of(self, state: State) -> list[list[float]]:
         """Return the lengths in ns of the good runs of each candidate in a state, in the order of their making."""
@@ -105,22 +109,28 @@ def measure_candidates(
 ) -> Session:
     """Run every candidate once a round; ``heard`` is told of each run as it ends: the how many-th of how many it is.
 
-    ``between``: is called after each round with the state of the machine, where its last run had one.
+    ``between``: is called after each round with the state of the machine, where its last run had one. An interrupt
+    behind the first run ends the session.
 
     Raises:
-        ExecutionError: a run fails.
+        ExecutionError: a run fails. KeyboardInterrupt: there is no run yet.
     """
-    started, runs, rounds = clock(), list[MeasuredRun](), 0
-    while rounds < patience.rounds:
-        if rounds and patience.seconds is not None and clock() - started >= patience.seconds:
-            break
-        for index in rng.permutation(len(candidates)).tolist():
-            runs.append(_measured(program, candidates[index], index, rounds))
-            heard(runs[-1], len(runs), patience.rounds * len(candidates))
-        rounds += 1
-        if runs and (state := runs[-1].state) is not None:
-            between(state)
-    return Session(candidates=tuple(candidates), runs=tuple(runs), rounds=rounds)
+    started, runs, rounds, interrupted = clock(), list[MeasuredRun](), 0, False
+    try:
+        while rounds < patience.rounds:
+            if rounds and patience.seconds is not None and clock() - started >= patience.seconds:
+                break
+            for index in rng.permutation(len(candidates)).tolist():
+                runs.append(_measured(program, candidates[index], index, rounds))
+                heard(runs[-1], len(runs), patience.rounds * len(candidates))
+            rounds += 1
+            if runs and (state := runs[-1].state) is not None:
+                between(state)
+    except KeyboardInterrupt:
+        if not runs:
+            raise
+        interrupted = True
+    return Session(candidates=tuple(candidates), runs=tuple(runs), rounds=rounds, interrupted=interrupted)
 
 
 def _measured(program: Program, candidate: Candidate, index: int, round_: int) -> MeasuredRun:

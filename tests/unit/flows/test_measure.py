@@ -139,7 +139,7 @@ def test_an_interrupt_compares_what_was_measured_until_then(tmp_path: Path) -> N
     bench, options = interrupted_bench(tmp_path, 10, KeyboardInterrupt()), replace(OPTIONS, timeline=True)
     journal = FolderJournal(lambda network: tmp_path / network)
     measured = compare_on_bench(bench, options, (None,), journal=journal)
-    assert measured.interrupted
+    assert measured.session.interrupted
     assert (len(measured.session.runs), measured.session.rounds) == (10, 2)
     assert sum(pair.measured.count for pair in measured.comparisons[0].pairs) == 10
     assert measured.timelines == ()
@@ -158,6 +158,22 @@ def test_an_interrupt_compares_what_was_measured_until_then(tmp_path: Path) -> N
 def test_an_interrupt_before_the_first_run_leaves_nothing_to_compare(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         compare_on_bench(interrupted_bench(tmp_path, 0, KeyboardInterrupt()), OPTIONS, (None,))
+
+
+def test_weights_are_kept_before_the_next_input_is_profiled(tmp_path: Path) -> None:
+    bench = made_up_bench(tmp_path, rounds=40)
+    original = bench.program.run
+
+    def run(order: RunOrder) -> RunRecord:
+        if order.input == "b":
+            raise KeyboardInterrupt
+        return original(order)
+
+    bench.program.run = run
+    journal = FolderJournal(lambda _network: tmp_path / "out")
+    with pytest.raises(KeyboardInterrupt):
+        compare_on_bench(bench, OPTIONS, ("a", "b"), journal=journal)
+    assert read_weights([str(tmp_path / "out" / UNDER_WAY / WEIGHTS / "a")]).arrival is not None
 
 
 def test_what_was_measured_before_a_run_fails_is_kept(tmp_path: Path) -> None:
@@ -254,6 +270,23 @@ def test_a_point_that_fails_is_skipped_with_the_reason(tmp_path: Path) -> None:
         bench, HERE, [split_point(chain(), (0, 1, 0), (512, 512))], RunOptions(), MeasureSettings()
     )
     assert found.skipped == "the native program crashed: SIGSEGV in 'filter'"
+
+
+def test_times_of_points_are_whole_or_left_out(tmp_path: Path) -> None:
+    bench, made = made_up_bench(tmp_path), []
+    original = bench.program.run
+
+    def run(order: RunOrder) -> RunRecord:
+        made.append(order)
+        if len(made) > 5:  # two on one core, one that is tried, two that are measured
+            raise KeyboardInterrupt
+        return original(order)
+
+    bench.program.run = run
+    two = split_point(chain(), (0, 1, 0), (512, 512))
+    with pytest.raises(KeyboardInterrupt):
+        measure_on_bench(bench, HERE, [two], RunOptions(), MeasureSettings(rounds=9))
+    assert len(made) == 6
 
 
 def test_a_wrong_result_is_not_compared(tmp_path: Path) -> None:
