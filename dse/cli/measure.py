@@ -59,13 +59,16 @@ def run(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _telling_what_is_kept(journal: FolderJournal) -> Iterator[None]:
-    """Say where weights and runs are if something ends the block before the results are written."""
+    """Say where weights and runs are if something ends the block before the results are written, and earlier ones."""
     try:
         yield
     except BaseException:
         if journal.place is not None:
             say(f"weights and runs so far are in '{journal.place}'", error=True)
         raise
+    finally:
+        if journal.earlier is not None:
+            say(f"weights and runs of a measurement that was ended were moved to '{journal.earlier}'", error=True)
 
 
 def _print_outcome(args: argparse.Namespace, measured: Measured, folder: Path, written: tuple[Path, ...]) -> None:

@@ -10,6 +10,7 @@ from typing import IO
 from dse.base.escaping import shown
 from dse.flows.profile import ProfiledNetwork
 from dse.flows.profile_files import write_profiled_set, written_into
+from dse.formats.study_place import made_aside
 from dse.measure.session import MeasuredRun
 
 WEIGHTS = "weights"
@@ -21,6 +22,8 @@ OUT = "--out"
 """The option that names the folder of the results."""
 UNDER_WAY = "under-way"
 """Folder below that of the results with both while a measurement goes on; the results take its place."""
+EARLIER = "under-way-previous"
+"""Where both are moved if a measurement that was ended has left them, with a number where there are several."""
 _RUN_HEADINGS = ("round", "candidate", "run_ns", "state", "round_trips_ns", "work_ns", "involuntary_switches", "result")
 
 
@@ -51,6 +54,8 @@ class FolderJournal(Journal):
         self._folder = Path(UNDER_WAY)
         self._runs: IO[str] | None = None
         self._begun = False
+        self.earlier: Path | None = None
+        """The folder to which what an earlier measurement had left was moved, None where there was nothing."""
 
     def begins(self, network: str) -> None:
         """As ``Journal``."""
@@ -84,24 +89,27 @@ class FolderJournal(Journal):
         """Delete what was written: the results take its place."""
         self.close()
         if self._begun:
-            self._clear()
+            shutil.rmtree(self._folder / WEIGHTS, ignore_errors=True)
+            (self._folder / RUNS).unlink(missing_ok=True)
             with contextlib.suppress(OSError):  # the user keeps something there
                 self._folder.rmdir()
 
-    def _clear(self) -> None:
-        """Delete what this measurement, or an earlier one that was ended, has written."""
-        shutil.rmtree(self._folder / WEIGHTS, ignore_errors=True)
-        (self._folder / RUNS).unlink(missing_ok=True)
-
     @contextlib.contextmanager
     def _written(self) -> Iterator[None]:
-        """Do what writes, in a folder that is there; what an earlier measurement left under way goes first."""
+        """Do what writes, in a folder that is there; what an earlier measurement left there is moved aside first."""
         with written_into(self._folder, OUT):
             if not self._begun:
                 self._folder.mkdir(parents=True, exist_ok=True)
-                self._clear()
+                self._set_aside()
                 self._begun = True
             yield
+
+    def _set_aside(self) -> None:
+        left = [path for path in (self._folder / WEIGHTS, self._folder / RUNS) if path.exists()]
+        if left:
+            self.earlier = made_aside(self._folder.parent, EARLIER, None)
+            for path in left:
+                path.rename(self.earlier / path.name)
 
 
 def runs_text(runs: Sequence[tuple[str, MeasuredRun]]) -> str:

@@ -90,6 +90,8 @@ def test_an_interrupt_leaves_a_comparison_and_sigterm_the_runs(weights: Path, tm
     assert document["interrupted"]
     assert document["runs"] + 1 == len((out / "runs.tsv").read_text().splitlines()) > 7
     assert not (out / "under-way").exists()
+    assert f"of a measurement that was ended were moved to '{out / 'under-way-previous'}'" in ended.stderr
+    assert len((out / "under-way-previous" / "runs.tsv").read_text().splitlines()) > 7
 
 
 def stopped(command: list[str], runs: Path, number: signal.Signals) -> "subprocess.CompletedProcess[str]":

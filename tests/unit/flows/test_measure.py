@@ -17,7 +17,7 @@ from dse.flows.actor_loads import heaviest_load
 from dse.flows.bench import Bench
 from dse.flows.measure import compare_on_bench, drawn_points, measure_mappings
 from dse.flows.measure_files import measured_document, write_measured
-from dse.flows.measure_journal import RUNS, UNDER_WAY, WEIGHTS, FolderJournal
+from dse.flows.measure_journal import EARLIER, RUNS, UNDER_WAY, WEIGHTS, FolderJournal
 from dse.flows.measure_options import MeasureOptions
 from dse.flows.measure_points import MeasureSettings, cannot_run, measure_on_bench
 from dse.flows.profile import ProfileSettings, profile_on_bench, split_point
@@ -194,6 +194,9 @@ def test_what_was_measured_before_a_run_fails_is_kept(tmp_path: Path) -> None:
     assert len((folder / RUNS).read_text().splitlines()) == 1 + len(measured.session.runs)
     again.remove()
     assert [path.name for path in folder.iterdir()] == ["mine"]
+    assert again.earlier == tmp_path / "out" / EARLIER
+    assert len((again.earlier / RUNS).read_text().splitlines()) == 6
+    assert read_weights([str(again.earlier / WEIGHTS)]).arrival is not None
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
