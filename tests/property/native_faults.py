@@ -22,6 +22,8 @@ class Fault:
     output: str = "0"
 
 
+DOWN = "function h@ (int a) --> int : if a = 0 then 0 else h@(a - 1) + 1 end end"
+
 FAULTS = (
     Fault(name="division", body="n := n / z;"),
     Fault(name="division_by_div", body="n := n div (z * 2);"),
@@ -51,7 +53,8 @@ FAULTS = (
     Fault(name="endless", body="while true do n := n + 1; end"),
     Fault(name="too_large", declarations="float g@;", body="g@ := (1 << 2000) * f;"),
     Fault(name="too_large_compared", body="if (1 << 3000) * 1.5 > f then n := 1; end"),
-    Fault(name="deep", declarations="function h@ (int a) --> int : h@(a + 1) + 1 end", body="n := h@(0);"),
+    Fault(name="deep", declarations=DOWN, body="n := 1 / (h@(960) - 960);"),
+    Fault(name="as_deep_as_it_may_be", declarations=DOWN, body="n := 1 / (h@(959) - 959);"),
     Fault(
         name="unbound",
         body="n := nothing_of_the_kind(3);",

@@ -36,13 +36,15 @@ def check_point(tables: ProblemTables, given: DesignPoint, more: int) -> bool:
     own = bounds.of_point(prepared)
     room = Room(capacities=point.capacities, release=point.release)
     every = bounds.of_any_point(cores=sum(prepared.cores))
-    for name in ("work", "heaviest_actor", "critical_path", "room", "pipeline", "shared_link", "makespan"):
+    for name in ("work", "heaviest_actor", "critical_path", "room", "pipeline", "one_core", "shared_link", "makespan"):
         assert getattr(own, name) <= estimate.makespan, name
     assert own.critical_path <= own.room
     tight = bounds.of_any_point(cores=sum(prepared.cores), transfers=point.transfers, room=room)
     assert max(tight.room, tight.filling) <= tight.makespan <= estimate.makespan
     assert tight.critical_path <= tight.room <= own.room
     assert own.pipeline >= own.work
+    if max(prepared.cores) == 1 and not tables.block_width.any():
+        assert own.one_core >= own.pipeline
     assert own.shared_link <= max((link.busy for link in estimate.links), default=0)
     assert every.makespan <= estimate.makespan
     assert every.critical_path <= own.critical_path

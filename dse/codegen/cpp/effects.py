@@ -6,7 +6,7 @@ Operands whose order can be seen are evaluated one behind the other, left to rig
 import itertools
 from collections.abc import Iterable
 
-from dse.passes.analyses.uses import ActorFacts
+from dse.passes.analyses.uses import ActorFacts, recursive_routines
 from dse.passes.analyses.values import Values
 from dse.program.ir import Actor, Binary, Call, Cast, Const, ConstList, Expr, Print
 from dse.program.types import FloatType, IntType, ListType
@@ -34,7 +34,7 @@ class Effects:
         acting = _acting(actor, facts)
         self.impure = frozenset({r for r in self._calls if self._reached(r) & acting} | acting)
         """Routines and natives whose calls have effects."""
-        self.recursive = frozenset(r for r, calls in self._calls.items() if any(r in self._reached(c) for c in calls))
+        self.recursive = recursive_routines(facts.of_routines)
 
     def _reached(self, routine: str) -> set[str]:
         reached: set[str] = set()

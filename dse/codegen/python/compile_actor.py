@@ -23,7 +23,7 @@ from dse.codegen.python.statements import PythonStatements
 from dse.codegen.python.storage import new_list_text
 from dse.model.rounds import LoopKey
 from dse.passes import arithmetic
-from dse.passes.analyses.uses import ActorFacts, gather_facts
+from dse.passes.analyses.uses import ActorFacts, gather_facts, recursive_routines
 from dse.passes.rewrites.explicit import make_explicit
 from dse.program.explicit import ByState, Choice, ExplicitActor, Guard, When, Wiring
 from dse.program.ir import Actor, Expr, Routine, Variable
@@ -39,6 +39,7 @@ _RUNTIME: dict[str, object] = {
     "shift_left": arithmetic.shift_left,
     "shift_right": arithmetic.shift_right,
     "float_quotient": arithmetic.float_quotient,
+    "Recursion": support.Recursion,
     "copy_nested": support.copy_nested,
     "endless": support.endless,
     "copy_into": support.copy_into,
@@ -85,8 +86,12 @@ def compile_actor(actor: Actor, wiring: Wiring) -> CompiledActor:
     _write_ports(lines, wiring)
     for native in actor.natives:
         lines.add(f"{routine_name(native.name)} = natives[{native.name!r}]", native.span)
+    recursive = recursive_routines(facts.of_routines)
+    if recursive:
+        lines.add("nested = Recursion()")
     for routine in explicit.routines:
-        _write_routine(lines, explicit, expressions, routine, facts.of_routines[routine.name].writes)
+        written = facts.of_routines[routine.name].writes
+        _write_routine(lines, explicit, expressions, routine, written, counted=routine.name in recursive)
     for variable in explicit.variables:  # after the routines: an initial value may call one
         _write_variable(lines, expressions, variable)
     _write_run(lines, explicit, expressions, facts)
@@ -159,18 +164,37 @@ def _write_variable(lines: Lines, expressions: PythonExpressions, variable: Vari
 
 
 def _write_routine(
-    lines: Lines, explicit: ExplicitActor, expressions: PythonExpressions, routine: Routine, written: set[str]
+    lines: Lines,
+    explicit: ExplicitActor,
+    expressions: PythonExpressions,
+    routine: Routine,
+    written: set[str],
+    *,
+    counted: bool,
 ) -> None:
-    """Write a function or procedure as a nested function; the state it assigns is nonlocal."""
+    """Write a function or procedure as a nested function; the state it assigns is nonlocal.
+
+    ``counted``: it may call itself, and watches how deep it is.
+    """
     parameters = ", ".join(python_name(p.name) for p in routine.parameters)
     lines.add(f"def {routine_name(routine.name)}({parameters}):", routine.span)
     lines.depth += 1
     _write_nonlocal(lines, explicit.variables, written)
+    if counted:
+        lines.add("nested.enter()", routine.span)
+        lines.add("try:")
+        lines.depth += 1
     writer = PythonStatements(expressions)
     writer.body(routine.body)
     lines.extend(writer.lines)
     if routine.result is not None:
         lines.add(f"return {expressions.write(routine.result).text}", routine.result.span)
+    if counted:
+        lines.depth -= 1
+        lines.add("finally:")
+        lines.depth += 1
+        lines.add("nested.depth -= 1")
+        lines.depth -= 1
     lines.depth -= 1
 
 

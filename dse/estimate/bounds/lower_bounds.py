@@ -10,6 +10,7 @@ For one design point, the first three for all of them too:
   and while it drains (``dse.estimate.bounds.filling``);
 - pipeline (of a point): the work of a partition begins when the first tokens can have come to one of its actors, and
   when it has ended what depends on it is still to be done;
+- one core (of a point): the firings of a partition one at a time, each between its own limits;
 - shared link (of a point): a link that serves one transfer at a time is busy for all of them.
 
 A firing in a SIMD block costs at least the least share, min over k of cost(k) / k. Arrivals between CPU cores are in no
@@ -20,12 +21,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
+from typing import TypeAlias
 
 import numpy as np
 
 from dse.base.errors import FormatError, InfeasibleDesign
 from dse.estimate.bounds.filling import filling
 from dse.estimate.bounds.least_costs import claimed, least_for_payer, least_share
+from dse.estimate.bounds.one_core import on_one_core
 from dse.estimate.bounds.token_paths import PathTimes, TokenPaths, Windows
 from dse.estimate.problem.prepare import NO_SERVER, Prepared
 from dse.estimate.problem.prices import UNIT_KINDS
@@ -48,13 +51,15 @@ class MakespanBounds:
     """Of all points, with the critical path."""
     pipeline: int = 0
     """Of one point, with the critical path."""
+    one_core: int = 0
+    """Of one point, with the critical path."""
     shared_link: int = 0
     """Of one point."""
 
     @property
     def makespan(self) -> int:
         """The best of them."""
-        path = max(self.critical_path, self.room, self.filling, self.pipeline)
+        path = max(self.critical_path, self.room, self.filling, self.pipeline, self.one_core)
         return max(self.work, self.heaviest_actor, path, self.shared_link)
 
 
@@ -64,6 +69,10 @@ class Room:
 
     capacities: tuple[int, ...]
     release: ReleaseMode
+
+
+_PlacedActor: TypeAlias = tuple[int, int, bool, tuple[int, ...], tuple[int, ...], TransferMode, ReleaseMode]
+"""An actor in a point: number, row of its costs, whether it is alone on its core, prices of its buffers, modes."""
 
 
 class Bounds:
@@ -78,42 +87,63 @@ class Bounds:
         self._tables = tables
         self._paths: TokenPaths | None = None
         self._least_costs: dict[tuple[TransferMode, ReleaseMode | None], list[_Costs]] = {}
+        self._of_points: dict[_PlacedActor, ActorCost] = {}
+        buffers = tables.topology.buffers
+        self._inputs = _numbers_by([buffer.target for buffer in buffers], len(tables.topology.actors))
+        self._outputs = _numbers_by([buffer.source for buffer in buffers], len(tables.topology.actors))
         self._room_paths: tuple[tuple[int, ...], TokenPaths] | None = None
         """Those of the capacities that were asked for last."""
 
     def of_point(self, prepared: Prepared, *, critical_path: bool = True) -> MakespanBounds:
         """Return bounds for one design point. Without ``critical_path`` the time does not depend on the trace."""
-        tables = self._tables
-        costs = _Costs(
-            tables,
-            reads=_priced(tables.reads, prepared.read_price),
-            writes=_priced(tables.writes, prepared.write_price),
-            parallel=prepared.point.transfers == "parallel",
-            release=prepared.point.release,
-        )
-        actors = [costs.actor(a, row, alone=prepared.alone(a)) for a, row in enumerate(prepared.cost_row)]
+        actors = self._actors_of_point(prepared)
         works = [actor.work for actor in actors]
         partitions = prepared.point.partitions
         loads = [
             sum((works[a] for a in partition.actors), Fraction(0)) / cores
             for partition, cores in zip(partitions, prepared.cores, strict=True)
         ]
-        longest, room, pipeline = 0, 0, 0
+        longest, room, pipeline, one_core = 0, 0, 0, 0
         if critical_path:
             times = [actor.path for actor in actors]
             longest = self._token_paths().longest(times)
             windows = self._paths_with(tuple(prepared.point.capacities)).windows(times)
             room = windows.longest
-            parts = zip(partitions, loads, prepared.cores, strict=True)
-            pipeline = max((_pipeline(windows, p.actors, load, cores) for p, load, cores in parts), default=0)
+            made = [_made_whole(windows, partition.actors) for partition in partitions]
+            parts = zip(made, loads, prepared.cores, strict=True)
+            pipeline = max((_pipeline(windows, actors, load, cores) for actors, load, cores in parts), default=0)
+            alone = [actors for actors, cores in zip(made, prepared.cores, strict=True) if cores == 1 and actors]
+            one_core = max((on_one_core(windows, windows.ticks, actors) for actors in alone), default=0)
         return MakespanBounds(
             work=ceil(max(loads, default=0)),
             heaviest_actor=ceil(max(works, default=0)),
             critical_path=longest,
             room=room,
             pipeline=pipeline,
+            one_core=one_core,
             shared_link=max(_link_loads(prepared), default=0),
         )
+
+    def _actors_of_point(self, prepared: Prepared) -> list["ActorCost"]:
+        """Return what each actor costs in a design point; points that differ for other actors only share it."""
+        tables, point = self._tables, prepared.point
+        costs: _Costs | None = None
+        found: list[ActorCost] = []
+        for a, row in enumerate(prepared.cost_row):
+            reads = tuple(prepared.read_price[b] for b in self._inputs[a])
+            writes = tuple(prepared.write_price[b] for b in self._outputs[a])
+            key = (a, row, prepared.alone(a), reads, writes, point.transfers, point.release)
+            if key not in self._of_points:
+                costs = costs or _Costs(
+                    tables,
+                    reads=_priced(tables.reads, prepared.read_price),
+                    writes=_priced(tables.writes, prepared.write_price),
+                    parallel=point.transfers == "parallel",
+                    release=point.release,
+                )
+                self._of_points[key] = costs.actor(a, row, alone=prepared.alone(a))
+            found.append(self._of_points[key])
+        return found
 
     def of_any_point(
         self,
@@ -228,10 +258,23 @@ def _possible_kinds(platform: Platform, actor: str) -> list[int]:
     return [k for k, kind in enumerate(UNIT_KINDS) if kind in present]
 
 
-def _pipeline(windows: Windows, actors: Sequence[int], load: Fraction, cores: int) -> int:
-    """Return when the work of some actors on so many cores can have ended, and all that depends on it."""
-    parts = [slice(int(windows.base[a]), int(windows.base[a + 1])) for a in actors]
-    parts = [part for part in parts if part.start < part.stop and windows.made[part].all()]
+def _numbers_by(owners: Sequence[int], n: int) -> tuple[tuple[int, ...], ...]:
+    """Return for each of n owners the numbers of what is theirs."""
+    found: tuple[list[int], ...] = tuple([] for _ in range(n))
+    for number, owner in enumerate(owners):
+        found[owner].append(number)
+    return tuple(map(tuple, found))
+
+
+def _made_whole(windows: Windows, actors: Sequence[int]) -> tuple[int, ...]:
+    """Return those of some actors that fire, and all of whose firings can be made."""
+    ends = [(a, int(windows.base[a]), int(windows.base[a + 1])) for a in actors]
+    return tuple(a for a, begin, end in ends if begin < end and windows.made[begin:end].all())
+
+
+def _pipeline(windows: Windows, made: Sequence[int], load: Fraction, cores: int) -> int:
+    """Return when the work of a partition and all that depends on its actors ``made`` whole can have ended."""
+    parts = [slice(int(windows.base[a]), int(windows.base[a + 1])) for a in made]
     if not parts:
         return ceil(load)
     begin = min(int(windows.start[part.start]) for part in parts)

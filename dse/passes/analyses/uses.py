@@ -188,6 +188,11 @@ def reached_by(calls: Iterable[str], own: Mapping[str, Uses]) -> set[str]:
     return reached
 
 
+def recursive_routines(own: Mapping[str, Uses]) -> frozenset[str]:
+    """Return the routines that may call themselves, through others too; ``own``: uses by routine."""
+    return frozenset(name for name, uses in own.items() if name in reached_by(uses.calls, own))
+
+
 def _accesses(of_action: tuple[Uses, Uses], callees: _Callees, variables: frozenset[str]) -> ActionAccesses:
     guard, body = (_closed_uses(uses, callees.own) for uses in of_action)
     return ActionAccesses(

@@ -87,11 +87,8 @@ def test_a_fault_is_told_alike(
 
 
 def alike(of: RunResult | str) -> str:
-    """The text of an error without what is told otherwise: where a recursion is found too deep, and what binds."""
+    """The text of an error without what is told otherwise: what binds a native."""
     assert isinstance(of, str), of
-    if "recursion is too deep" in of:
-        place, _, message = of.splitlines()[0].partition(": error: ")
-        return f"{place.rpartition(':')[0]}: {message}"
     return of.replace("C++ form", "Python counterpart").replace("FILE.cpp:SYMBOL", "MODULE:CALLABLE")
 
 

@@ -222,6 +222,18 @@ def test_faults_of_initial_values_are_told_as_those_of_firings(tmp_path: Path, v
     assert caught.value.diagnostics[0].message == f"the initial values of 'a' cannot be computed: {message}"
 
 
+def test_routines_may_be_nested_so_deep(tmp_path: Path) -> None:
+    text = """actor A () ==> : int n := 958;
+        function r(int k) --> int : if k = 0 then 0 else 1 + first([s(k) : for int i in 0 .. 0]) end end
+        function first(List(type: int, size=1) a) --> int : a[0] end
+        function s(int k) --> int : r(k - 1) end
+        action ==> guard n < 961 do println(r(n / 2) + r(n / 2)); n := n + 1; end end"""
+    with pytest.raises(ExecutionError) as caught:
+        run_program(tmp_path, (text,), "a=A")
+    assert caught.value.diagnostics[0].message == "in 'a', r: the recursion is too deep"
+    assert run_program(tmp_path, (text.replace("< 961", "< 960"),), "a=A").stdout == "958\n958\n"
+
+
 def test_impossible_options_are_refused(tmp_path: Path) -> None:
     network = network_of(tmp_path, (SOURCE, SINK), "s=S k=Sink s.O->k.I")
     for options in (RunOptions(fifo_tokens=0), RunOptions(loops=0), RunOptions(frames=0), RunOptions(max_firings=0)):
