@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -50,8 +51,12 @@ def run(args: argparse.Namespace) -> int:
     note_stage("counting the weights" if args.action == "nominal" else "reading the weights")
     table = _load(args)
     written: tuple[str, ...] = ()
+    left_out = ""
     if args.output:
         note_stage("writing the weights")
+        if Path(args.output).suffix.lower() in SUFFIXES:
+            whole, table = table, _part(table, args.output, args.unit)
+            left_out = _left_out(whole, table)
         written = _write(table, args.output, args.unit, keep=args.files[0] if args.action == "convert" else None)
     note_stage("printing")
     if args.json:
@@ -60,6 +65,8 @@ def run(args: argparse.Namespace) -> int:
         _show(table, quiet=args.quiet)
     else:
         say(f"{_summary(table)}; wrote {', '.join(written)}")
+    if left_out and not args.quiet:
+        say(f"warning: {args.output} has no place for {left_out}: -o FOLDER writes all", error=True)
     return 0
 
 
@@ -141,6 +148,55 @@ def _write(table: WeightTable, output: str, unit: UnitKind | None, keep: str | N
     return (output,)
 
 
+def _part(table: WeightTable, output: str, unit: UnitKind | None) -> WeightTable:
+    """Return the part of a set that a file name asks for. Raises ``OptionError`` where that is nothing."""
+    suffix, role = Path(output).suffix.lower(), role_of_name(output)
+    kind, fifos = unit or role.kind, _fifos(output, unit)
+    arrives = suffix == ".cxdf" and "cpu_cpu" in fifos
+    part = replace(
+        table,
+        compute={key: cost for key, cost in table.compute.items() if suffix == ".exdf" and key[2] == kind},
+        simd={key: cost for key, cost in table.simd.items() if suffix == ".exdf" and key[2] == kind},
+        scheduling={key: cost for key, cost in table.scheduling.items() if suffix == ".sxdf" and key[3] == kind},
+        transfers={
+            key: cost
+            for key, cost in table.transfers.items()
+            if suffix == ".cxdf" and key[4] in fifos and key[5] == kind
+        },
+        has_scheduling=suffix == ".sxdf",
+        has_transfers=suffix == ".cxdf",
+        arrival=table.arrival if arrives else None,
+    )
+    if _left_out(table, part) and not _left_out(part, WeightTable(name="")):
+        raise OptionError(
+            f"'{output}' has no place for any of these: {_left_out(table, part)}",
+            expected="-o FOLDER writes all; an .exdf has compute, a .sxdf scheduling, a .cxdf communication weights",
+        )
+    return part
+
+
+def _left_out(whole: WeightTable, part: WeightTable) -> str:
+    """Return in words how many weights of a set a part of it lacks; empty where it has all."""
+    counts = {
+        "compute": len(whole.compute) + len(whole.simd) - len(part.compute) - len(part.simd),
+        "scheduling": len(whole.scheduling) - len(part.scheduling),
+        "communication": len(whole.transfers) - len(part.transfers),
+    }
+    kinds = [f"{count} {kind}" for kind, count in counts.items() if count]
+    found = [f"{', '.join(kinds)} weights"] if kinds else []
+    if whole.arrival is not None and part.arrival is None:
+        found.append("how tokens arrive")
+    return " and ".join(found)
+
+
+def _fifos(output: str, unit: UnitKind | None) -> tuple[FifoKind, ...]:
+    """Return the FIFO kinds whose weights a file of a name has."""
+    role = role_of_name(output)
+    if role.host:
+        return ("host",)
+    return ("local", "cpu_cpu") if (unit or role.kind) == "cpu" else ("cuda",)
+
+
 def _write_part(table: WeightTable, output: str, unit: UnitKind | None, keep: str | None) -> None:
     """Write the part of a set that a file name asks for."""
     suffix, role = Path(output).suffix.lower(), role_of_name(output)
@@ -150,8 +206,7 @@ def _write_part(table: WeightTable, output: str, unit: UnitKind | None, keep: st
     elif suffix == ".sxdf":
         write_scheduling(table, kind, output, keep=keep)
     else:
-        own: tuple[FifoKind, ...] = ("local", "cpu_cpu") if kind == "cpu" else ("cuda",)
-        write_communication(table, ("host",) if role.host else own, kind, output, keep=keep)
+        write_communication(table, _fifos(output, unit), kind, output, keep=keep)
 
 
 # Output ---------------------------------------------------------------------------------------------------------------

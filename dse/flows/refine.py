@@ -18,6 +18,7 @@ from dse.flows.rounds import Refinement, Rounds, order_digest
 from dse.flows.search.plan import Watcher
 from dse.flows.search.store import refined_weights
 from dse.flows.setting import Setting
+from dse.flows.trace import is_recorded
 from dse.formats.mapping_text import mapping_text, read_mapping_text
 from dse.model.design_point import DesignPoint
 from dse.report.quantities import time_text
@@ -43,6 +44,11 @@ def refine(options: ExploreOptions, watcher: Watcher | None = None, given: Setti
         raise OptionError(
             "only weights that the search measures itself can be refined",
             expected="leave out --weights, --platform and --missing-weights, or --refine",
+        )
+    if options.refine and (is_recorded(options.problem.program) if given is None else given.network is None):
+        raise OptionError(
+            "a trace or a graph cannot be run, so that nothing is measured to refine with",
+            expected="name the network (.xdf), or leave out --refine",
         )
     watch = watcher or Watcher()
     explored = explore(options, watch, None if _is_refined(options, given) else given)

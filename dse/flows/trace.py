@@ -155,6 +155,11 @@ def is_graph_file(path: str) -> bool:
     return Path(path).is_file() and is_graph(path)
 
 
+def is_recorded(path: str) -> bool:
+    """Return whether a path is that of a trace, or of a static graph that becomes one: nothing that can be run."""
+    return is_trace_store(path) or is_graph_file(path)
+
+
 def import_any(path: str, net: str | None = None, graph: GraphOptions = PLAIN_GRAPH) -> Recorded:
     """Return the trace of another tool's file: a static graph, or as ``import_trace``.
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from typing import Literal, TypeAlias
 
 from dse.base.errors import OptionError
+from dse.base.units import half_up
 from dse.estimate.problem.build import derivable
 from dse.estimate.problem.prices import UNIT_KINDS
 from dse.flows.options import MissingMode
@@ -96,7 +97,19 @@ def _free_costs(given: WeightTable) -> tuple[str, ...]:
     """Return what given weights say nothing of at all and what is therefore free."""
     scheduling = () if given.has_scheduling else ("no scheduling costs (no .sxdf in the weights)",)
     transfers = () if given.has_transfers else ("no communication costs (no .cxdf in the weights)",)
-    return scheduling + transfers
+    return scheduling + transfers + _rounded(given)
+
+
+def _rounded(given: WeightTable) -> tuple[str, ...]:
+    """Return in words by how much costs without a clock are off that are no whole cycles: a tick is one."""
+    tables = (given.compute, given.scheduling, given.transfers)
+    costs = [c.mean_cycles for table in tables for c in table.values() if c.frequency_mhz is None]
+    costs += [cycles for of in given.simd.values() if of.frequency_mhz is None for cycles in of.block_cycles]
+    shares = [abs(half_up(*cost.as_integer_ratio()) / cost - 1) for cost in costs if cost.denominator != 1]
+    if not shares:
+        return ()
+    most = f"{100 * float(max(shares)):.3g} %"
+    return (f"{len(shares)} of {len(costs)} costs rounded to whole cycles, by up to {most} (no clock to count in ps)",)
 
 
 def derived_costs(trace: Trace, weights: WeightTable, platform: Platform, outside: Collection[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ element and its entries, never from its suffix.
 
 The project's own dialect adds
 
-* ``frequency-unit="MHz"``; ``frequency`` may stand at an action too, where it differs from its actor's;
+* ``frequency-unit="MHz"``; ``frequency`` may stand at any element, and holds for what is in it and has none;
 * ``origin`` (measured, predicted, nominal, zero, unknown) at the root or at an entry;
 * ``spread="visits"`` where minimum, maximum and variance are not of firings, but of visits to the actor;
 * for an action the cost of a SIMD block of k firings, ``<block size="k" clockcycles="..."/>``;
@@ -131,6 +131,8 @@ class _Weights:
     simd: dict[ComputeKey, SimdCost] = field(default_factory=dict)
     arrival: Arrival | None = None
     places: dict[object, Span] = field(default_factory=dict)
+    clocks: dict[etree._Element, Fraction | None] = field(default_factory=dict)
+    """Of the elements that have a ``frequency``: each is read, and what is wrong with it told, once."""
     is_scheduling: bool = False
     is_communication: bool = False
 
@@ -158,7 +160,6 @@ class _Weights:
         has_entries = False
         for actor in reader.children(reader.root, "actor"):
             name = reader.required(actor, "id")
-            frequency = self._frequency(actor, None)
             for entry in reader.children(actor, "action", "scheduling"):
                 has_entries = True
                 if local_name(entry).lower() == "scheduling":
@@ -166,15 +167,15 @@ class _Weights:
                 if name is None:
                     continue
                 if local_name(entry).lower() == "scheduling":
-                    self._read_scheduling(entry, name, frequency)
+                    self._read_scheduling(entry, name)
                 else:
-                    self._read_action(entry, name, frequency)
+                    self._read_action(entry, name)
         if not has_entries:  # an empty file says nothing but its name
             self.is_scheduling = Path(reader.source.path).suffix.lower() == ".sxdf"
 
-    def _read_action(self, entry: etree._Element, actor: str, frequency: Fraction | None) -> None:
+    def _read_action(self, entry: etree._Element, actor: str) -> None:
         action = self.reader.required(entry, "id")
-        cost = self._cycles(entry, frequency)
+        cost = self._cycles(entry)
         if action is None or cost is None:
             return
         key: ComputeKey = (actor, action, self.role.kind)
@@ -182,17 +183,17 @@ class _Weights:
             self.compute[key] = cost
             self._read_blocks(entry, key, cost)
 
-    def _read_scheduling(self, entry: etree._Element, actor: str, frequency: Fraction | None) -> None:
+    def _read_scheduling(self, entry: etree._Element, actor: str) -> None:
         source = self.reader.required(entry, "source", may_be_empty=True)
         target = self.reader.required(entry, "target")
-        cost = self._cycles(entry, frequency)
+        cost = self._cycles(entry)
         if source is None or target is None or cost is None:
             return
         key: SchedulingKey = (actor, source, target, self.role.kind)
         if self._is_new(key, entry, f"scheduling from '{source}' to '{target}' of actor '{actor}'"):
             self.scheduling[key] = cost
 
-    def _cycles(self, entry: etree._Element, frequency: Fraction | None) -> Cost | None:
+    def _cycles(self, entry: etree._Element) -> Cost | None:
         """Return the cost of an entry; None if it is wrong or only a place holder."""
         reader = self.reader
         if reader.attribute(entry, "clockcycles") is None:
@@ -207,7 +208,7 @@ class _Weights:
         self._check_order(entry, "clockcycles", low, mean, high)
         return Cost(
             mean_cycles=mean,
-            frequency_mhz=self._frequency(entry, frequency),
+            frequency_mhz=self._frequency(entry),
             min_cycles=low,
             max_cycles=high,
             variance_cycles2=reader.number(entry, "clockcycles-var"),
@@ -227,7 +228,7 @@ class _Weights:
                 )
                 return
             cycles.append(mean)
-            clock = self._frequency(block, cost.frequency_mhz)
+            clock = self._frequency(block)
         if cycles:
             self.simd[key] = SimdCost(block_cycles=tuple(cycles), frequency_mhz=clock)
 
@@ -264,7 +265,7 @@ class _Weights:
         cycles = reader.number(entry, "latency", positive=True) if given else None
         turn = reader.integer(entry, "turn-firings", least=1)
         parts = reader.integer(entry, "turn-parts", least=0)
-        clock, visits = self._frequency(entry, None), self._visits(entry)
+        clock, visits = self._frequency(entry), self._visits(entry)
         if cycles is not None:
             self.arrival = Arrival(
                 cycles=cycles, frequency_mhz=clock, turn_firings=turn or 1, turn_parts=parts or 0, visits=visits
@@ -343,7 +344,7 @@ class _Weights:
             return None
         latency = reader.number(access, "latency")
         percentage = reader.number(access, "percentage", most=1)
-        frequency = self._frequency(access, None)
+        frequency = self._frequency(access)
         if latency is None:
             return None
         return _Part(element=access, latency=latency, percentage=percentage, frequency_mhz=frequency)
@@ -410,12 +411,20 @@ class _Weights:
                 f"{name}-max is below the mean", entry, "expected minimum <= mean <= maximum", f"{name}-max"
             )
 
-    def _frequency(self, element: etree._Element, inherited: Fraction | None) -> Fraction | None:
-        """Return the clock of an element in MHz, or the inherited one."""
+    def _frequency(self, element: etree._Element) -> Fraction | None:
+        """Return the clock of an element in MHz: its own, else that of the nearest element around it that has one."""
+        for place in (element, *element.iterancestors()):
+            if self.reader.attribute(place, "frequency") is not None:
+                if place not in self.clocks:
+                    self.clocks[place] = self._own_frequency(place)
+                return self.clocks[place]
+        return None
+
+    def _own_frequency(self, element: etree._Element) -> Fraction | None:
         value = self.reader.number(element, "frequency", positive=True)
         if value is None:
-            return inherited
-        for place in (element, self.reader.root):
+            return None
+        for place in (element, *element.iterancestors()):
             if self.reader.attribute(place, "frequency-unit") is not None:
                 unit = self.reader.choice(place, "frequency-unit", _UNIT_NAMES)
                 return self._clock(element, value * _MHZ[unit.lower()]) if unit else None

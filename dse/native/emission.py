@@ -18,6 +18,8 @@ from dse.native.natives import (
     UserNative,
     check_user_natives,
     compares_itself,
+    cpp_string,
+    entry_text,
     key_of,
     native_forms,
     without_form,
@@ -107,7 +109,7 @@ def emit(network: Network, options: EmissionOptions) -> Emission:
         *(_of_actor(unit) for unit in units.values()),
         *_device_sources(network, classes),
         *SHARED_UNITS,
-        *user_units(options.overrides),
+        *_user_units(network, options.overrides),
     )
     return Emission(
         project=Project(
@@ -171,22 +173,28 @@ def _source_lines() -> Callable[[str], Sequence[str]]:
     return lines
 
 
-def user_units(overrides: Overrides) -> tuple[SourceUnit, ...]:
+def _user_units(network: Network, overrides: Overrides) -> tuple[SourceUnit, ...]:
     """Return the files of the user's functions, each once, as units of a project. Raises ``OSError``."""
+    declared = {key_of(native): native for instance in network.instances for native in instance.actor.natives}
     files = dict.fromkeys(native.file for native in overrides.values())
-    return tuple(_user_unit(k, path) for k, path in enumerate(files))
+    units = []
+    for number, path in enumerate(files):
+        entries = [entry_text(declared[key], user) for key, user in overrides.items() if user.file == path]
+        text = f'#line 1 {cpp_string(str(path))}\n{_text_of(path)}\n#include "dse/lists.hpp"\n'
+        text += '#include "dse/natives/bound.hpp"\n' + "".join(entries)
+        units.append(SourceUnit(path=f"src/natives/{number}_{path.name}", text=text, foreign=True))
+    return tuple(units)
 
 
-def _user_unit(number: int, path: Path) -> SourceUnit:
-    text = path.read_text(encoding="utf-8", errors="surrogateescape")
-    return SourceUnit(path=f"src/natives/{number}_{path.name}", text=text, foreign=True)
+def _text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="surrogateescape")
 
 
 def user_texts(natives: tuple[UserNative, ...]) -> tuple[str, ...]:
     """Return all that a program depends on in the user's functions: names, symbols and the texts of the files."""
     bound = {native.key: native for native in natives}
     names = (f"{native.key}={native.symbol}" for native in natives)
-    return (*names, *(unit.text for unit in user_units(bound)))
+    return (*names, *map(_text_of, dict.fromkeys(native.file for native in bound.values())))
 
 
 def _warnings(network: Network, overrides: Overrides) -> tuple[Diagnostic, ...]:

@@ -6,8 +6,8 @@ Where it stands, ``context`` is the ``dse::Context`` of the run. Arguments come 
 declared type (an integer is exact modulo 2**64), or a ``std::string`` where a String is declared.
 
 A native that has no form gets a text too: one whose call ends the run and says how to bind it, since programs declare
-many natives that they never call. The user binds one with ``--native UNIT.FUNCTION=FILE.cpp:SYMBOL``; the function is
-declared here from the types of the native's parameters, and compiled with the program.
+many natives that they never call. The user binds one with ``--native UNIT.FUNCTION=FILE.cpp:SYMBOL``; behind the text
+of the file stands a function with the types of the native's declaration, which calls the user's (``entry_text``).
 """
 
 import re
@@ -192,7 +192,8 @@ BY_NAME: tuple[Family, ...] = (SOURCE, WRITER, DISPLAY, COMPARE, DIGITAL_FILTERI
 """Families whose function names mean the same wherever they are declared."""
 
 _FILE_SUFFIXES = (".cpp", ".cc", ".cxx")
-_TARGET = re.compile(r"(?P<file>.+?):(?P<symbol>[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*)", re.ASCII)
+_IN_CPP = re.compile(r".+?\.(?:cpp|cc|cxx):.*", re.DOTALL)
+_TARGET = re.compile(r"(?P<file>.+?\.(?:cpp|cc|cxx)):(?P<symbol>[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*)", re.ASCII)
 _KEY = re.compile(r"[^=]*\.[^=.]+")
 
 
@@ -211,8 +212,7 @@ Overrides: TypeAlias = Mapping[str, UserNative]
 
 def is_user_native(text: str) -> bool:
     """Return whether the text of a ``--native`` binds a function in C++, and not a Python callable."""
-    found = _TARGET.fullmatch(text.partition("=")[2])
-    return found is not None and found["file"].endswith(_FILE_SUFFIXES)
+    return _IN_CPP.fullmatch(text.partition("=")[2]) is not None
 
 
 def user_natives(texts: Iterable[str]) -> dict[str, UserNative]:
@@ -225,7 +225,7 @@ def user_natives(texts: Iterable[str]) -> dict[str, UserNative]:
     for text in texts:
         key, _, target = text.partition("=")
         parts = _TARGET.fullmatch(target)
-        if parts is None or not _KEY.fullmatch(key) or not is_user_native(text):
+        if parts is None or not _KEY.fullmatch(key):
             raise OptionError(
                 f"'{text}' binds no native in C++, and a native program cannot call Python",
                 expected=f"--native UNIT.FUNCTION=FILE.cpp:SYMBOL, the file ending in {' '.join(_FILE_SUFFIXES)}",
@@ -309,8 +309,8 @@ def _native_form(native: Native, overrides: Overrides) -> NativeForm:
     user = overrides.get(key_of(native))
     if user is not None:
         what = cpp_string(f"the native '{user.key}' ({user.file.name}:{user.symbol}) failed: ")
-        call = f"dse::natives::guarded({what}, [](const auto&... a) {{ return ::{user.symbol}(a...); }})"
-        return NativeForm(call, _declaration(native, user))
+        call = f"dse::natives::guarded({what}, [](const auto&... a) {{ return {_ENTRIES}::{_entry(user)}(a...); }})"
+        return NativeForm(call, f"namespace {_ENTRIES} {{ {_signature(native, user).format(_entry(user))}; }}")
     problem = _problem(native)
     if problem is not None:
         message, expected = (cpp_string(text) for text in problem)
@@ -446,13 +446,38 @@ _PLAIN = frozenset(b for b in range(32, 127) if chr(b) not in '"\\?')
 # Functions of the user ------------------------------------------------------------------------------------------------
 
 
-def _declaration(native: Native, user: UserNative) -> str:
-    """Return the declaration of a user's function, in its namespaces."""
-    *spaces, name = user.symbol.split("::")
-    text = _signature(native, user).format(name)
-    for space in reversed(spaces):
-        text = f"namespace {space} {{ {text} }}"
-    return text
+_ENTRIES = "dse::natives::bound"
+"""Namespace of the functions that call those of users."""
+
+
+def _entry(user: UserNative) -> str:
+    """Return the name of the function that calls one of the user: another one for each native."""
+    return "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in user.key)
+
+
+def entry_text(native: Native, user: UserNative) -> str:
+    """Return what stands behind the user's text: a function with the types of the declaration that calls the user's.
+
+    It sees what only that file knows (``static``, ``extern "C"``); what does not fit the declaration does not compile.
+    """
+    arguments = [f"a{k}" for k in range(len(native.parameters))]
+    parameters = ", ".join(f"{_parameter_text(p.type)} {a}" for p, a in zip(native.parameters, arguments, strict=True))
+    result = _result_text(native.result_type)
+    expected = cpp_string(f"expected {_signature(native, user).format(user.symbol)}")
+    call, made = f"::{user.symbol}", f"call({', '.join(arguments)})"
+    lines = (
+        f"#line 1 {cpp_string(f'--native {user.key}={user.file.name}:{user.symbol}')}",
+        f"namespace {_ENTRIES} {{",
+        f"{result} {_entry(user)}({parameters}) {{",
+        "  const auto call = [](auto&... a) -> decltype(auto) {",
+        f"    static_assert(requires {{ {call}({{a}}...); }}, {expected});",
+        f"    return {call}(a...);",
+        "  };",
+        f"  {made if result == 'void' else f'return dse::natives::given<{result}>({made})'};",
+        "}",
+        f"}}  // namespace {_ENTRIES}",
+    )
+    return "\n".join(lines) + "\n"
 
 
 def _signature(native: Native, user: UserNative) -> str:
@@ -467,7 +492,7 @@ def _signature(native: Native, user: UserNative) -> str:
             expected="integers of at most 64 bits, floats, bool, String, and lists of those as parameters",
         )
     parameters = ", ".join(_parameter_text(p.type) or "" for p in native.parameters)
-    return f"{_result_text(native.result_type)} {{}}({parameters});"
+    return f"{_result_text(native.result_type)} {{}}({parameters})"
 
 
 def _is_too_wide(of: Type | None) -> bool:

@@ -163,9 +163,18 @@ def test_a_function_of_the_user_stands_for_a_native(
     done = subprocess.run([tmp_path / "made" / "app"], capture_output=True, text=True, check=True)
     assert done.stdout == "2\n4\n6\n"
     assert as_json(capsys, "run", path, *bound)["stdout"] == "2\n4\n6\n"
-    (tmp_path / "mine.cpp").write_text("int other;\n")
-    assert main(["run", path, *bound]) == 1
-    assert "the compiler failed, linking: undefined reference to `my::twice" in capsys.readouterr().err
+    (tmp_path / "mine.cpp").write_text("namespace my { static short twice(long x) { return -2 * x; } }\n")
+    assert as_json(capsys, "run", path, *bound)["stdout"] == "-2\n-4\n-6\n"
+    file, option = tmp_path / "mine.cpp", f"--native {bound[1].replace(str(tmp_path) + '/', '')}"
+    for text, said in (
+        ("int other;\n", f"{option}:4:"),
+        ("namespace my { int twice(short x) { return x; } }\n", "expected std::int64_t my::twice(std::int32_t)"),
+        ("namespace my { float twice(int x) { return x; } }\n", "the function has to give an integer or a bool"),
+        ("namespace my {\nint twice(int x) { return y; } }\n", f"({file}:2)"),
+    ):
+        file.write_text(text)
+        assert main(["run", path, *bound]) == 1
+        assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kinds", ["address,undefined", "thread"])

@@ -253,11 +253,11 @@ def _visits(problem: Problem, converter: TickConverter) -> VisitTicks | None:
         for row, side in enumerate(sides):
             cycles = of.entries.get((*topology.ends(b), side))
             if cycles is not None:
-                entries[row, b] = converter.ticks("an entry of visits", cycles, clock)
+                entries[row, b] = converter.ticks("entry of visits", cycles, clock)
     return VisitTicks(
-        look=converter.ticks("a look at an actor in vain", of.look_cycles, clock),
-        glance=converter.ticks("a glance at an actor in vain", of.glance, clock),
-        wake=converter.ticks("the waking of a core", of.wake_cycles, clock),
+        look=converter.ticks("look at an actor in vain", of.look_cycles, clock),
+        glance=converter.ticks("glance at an actor in vain", of.glance, clock),
+        wake=converter.ticks("waking of a core", of.wake_cycles, clock),
         entries=entries,
     )
 

@@ -11,6 +11,7 @@ from dse.program.ir import Actor, Native
 from dse.program.types import StringType
 from dse.run.natives import display, files, signals, source, writer
 from dse.run.natives.context import InputRefused, NativeContext, ProgramExit, SourceExhausted
+from dse.run.natives.given_lists import storing_lists
 from dse.run.natives.user_modules import UserModules
 
 NativeFunction = Callable[..., Any]
@@ -74,7 +75,7 @@ class NativeBindings:
         key = f"{native.declared_in}.{native.source_name}"
         self._declared[key] = None
         if key in self._overrides:
-            return _giving(native, self._overrides[key])
+            return _giving(native, storing_lists(native, self._overrides[key]))
         if native.source_name.startswith("compareYUV"):
             self.context.screen.compares_itself = True
         for prefix, family in _BY_UNIT:

@@ -11,6 +11,7 @@ from dse.native.natives import (
     check_user_natives,
     compares_itself,
     cpp_string,
+    entry_text,
     is_user_native,
     native_forms,
     user_natives,
@@ -61,11 +62,13 @@ def test_a_native_of_the_user_is_declared_and_called(network: Network, tmp_path:
     overrides = bound(tmp_path, "A.own", "mine::deep::own")
     check_user_natives(network, overrides)
     form = native_forms(network.instances[0].actor, overrides)["A", "own"]
-    assert form.declaration == (
-        "namespace mine { namespace deep { std::int64_t own(std::int8_t, std::uint64_t, bool, double, "
-        "const std::string&, dse::View<float, 2>); } }"
-    )
-    assert "[](const auto&... a) { return ::mine::deep::own(a...); }" in form.call
+    types = "std::int8_t, std::uint64_t, bool, double, const std::string&, dse::View<float, 2>"
+    assert form.declaration == f"namespace dse::natives::bound {{ std::int64_t A_2e_own({types}); }}"
+    assert "[](const auto&... a) { return dse::natives::bound::A_2e_own(a...); }" in form.call
+    own = next(native for native in network.instances[0].actor.natives if native.source_name == "own")
+    text = entry_text(own, overrides["A.own"])
+    assert text.startswith('#line 1 "--native A.own=own.cpp:mine::deep::own"\n')
+    assert "requires { ::mine::deep::own({a}...); }" in text
 
 
 def test_a_file_that_cannot_be_is_told() -> None:
@@ -118,11 +121,14 @@ def test_texts_in_cpp() -> None:
 
 
 def test_a_function_of_the_user_that_fails_ends_the_run(network: Network, tmp_path: Path) -> None:
-    form = native_forms(network.instances[0].actor, bound(tmp_path, "A.own"))["A", "own"]
+    overrides = bound(tmp_path, "A.own")
+    form = native_forms(network.instances[0].actor, overrides)["A", "own"]
+    own = next(native for native in network.instances[0].actor.natives if native.source_name == "own")
     source = tmp_path / "use.cpp"
     source.write_text(f"""#include <cstdio>
 #include "dse/context.hpp"
 #include "dse/natives/bodies.hpp"
+#include "dse/natives/bound.hpp"
 {form.declaration}
 std::int64_t own(std::int8_t x, std::uint64_t y, bool, double, const std::string& text, dse::View<float, 2> list) {{
   if (x < 0) throw std::runtime_error("no such thing as " + text);
@@ -131,6 +137,7 @@ std::int64_t own(std::int8_t x, std::uint64_t y, bool, double, const std::string
   list(0, 0) = 0.5F;
   return static_cast<std::int64_t>(y) + x;
 }}
+{entry_text(own, overrides["A.own"])}
 int main() {{
   float data[6] = {{}};
   const dse::View<float, 2> list{{data, {{3, 2}}}};

@@ -259,6 +259,36 @@ def test_a_native_of_the_user_returns_a_value_of_its_type(
     assert caught.value.diagnostics[0].expected == "a value of its type, int(size=32)"
 
 
+def fill(a: list[list[int]], b: list[bool], f: list[float], s: list[str]) -> None:
+    """A native of the user that fills lists, with values that have to be stored."""
+    a[0][0], a[1][1] = 300, -1000
+    b[0], f[0], s[1] = 2, 0.1, "x"  # type: ignore[call-overload]
+
+
+def shorten(a: list[list[int]], b: list[bool], f: list[float], s: list[str]) -> None:
+    a[0].pop()
+
+
+def spoil(a: list[list[int]], b: list[bool], f: list[float], s: list[str]) -> None:
+    b[1] = None  # type: ignore[call-overload]
+
+
+FILLED = """actor A () ==> :
+    @native procedure own(int(size=8) a[2][2], bool b[2], float f[1], String s[2]) end
+    int(size=8) a[2][2]; bool b[2]; float f[1]; String s[2]; bool done := false;
+    action ==> guard not done do
+        done := true; own(a, b, f, s);
+        println("" + a[0][0] + " " + a[1][1] + " " + b[0] + " " + (f[0] = 0.1) + s[1]); end end"""
+
+
+def test_lists_that_a_native_of_the_user_fills_hold_values_of_their_types(tmp_path: Path, options: RunOptions) -> None:
+    network = network_of(tmp_path / "net", (FILLED,), "a=A")
+    assert run_network(network, replace(options, natives=(("A.own", f"{__name__}:fill"),))).stdout == ("44 24 1 0x\n")
+    for native, name in (("shorten", "a"), ("spoil", "b")):
+        with pytest.raises(ExecutionError, match=f"'own', declared in A, left in '{name}' what is no value of it"):
+            run_network(network, replace(options, natives=(("A.own", f"{__name__}:{native}"),)))
+
+
 def test_a_folder_whose_name_only_begins_alike_is_outside(tmp_path: Path, options: RunOptions) -> None:
     (tmp_path / "net-other").mkdir()
     (tmp_path / "net-other" / "secret").write_bytes(b"TOP")
