@@ -43,7 +43,8 @@ from dse.flows.measured import run_of
 from dse.flows.options import ExploreOptions, parse_objectives
 from dse.flows.refine import refine as run_refined
 from dse.flows.setting import Setting
-from dse.flows.throughput import Throughput, ThroughputOptions, throughput_of
+from dse.flows.throughput import Throughput, ThroughputOptions, find_throughput, throughput_of
+from dse.flows.trace import is_graph_file
 from dse.formats.xcf_write import XcfDialect
 from dse.model.design_point import DesignPoint, ReleaseMode, TransferMode
 from dse.model.platform import Platform
@@ -310,7 +311,8 @@ class Program:
 
         ``buffers``: sizes of FIFOs, of all or of a ``.bxdf`` file, in place of those of the network. ``storage``: so
         many sizes are tried, at most, for the front of memory and throughput. ``regions[0].period`` has the least time
-        of an iteration in ticks, a fraction (docs/throughput.md).
+        of an iteration in ticks, a fraction (docs/throughput.md). A graph of another tool is analysed with its own
+        times; estimates have them in whole ticks.
 
         Raises:
             OptionError: no actor is static, or an argument is wrong. FormatError: the file is.
@@ -326,6 +328,10 @@ class Program:
             buffers=None if wanted is None else str(wanted),
         )
         with told(progress) as telling:
+            if is_graph_file(self.options.program) and not self.options.weights:
+                graph = replace(self.options.graph, iterations=None)  # a steady state has no number of them
+                problem = replace(self.options, graph=graph)
+                return find_throughput(replace(options, problem=problem), telling.stage)
             return throughput_of(self.setting, options, telling.stage)
 
     def measure(

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,100}", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?", re.ASCII)
+_ANY_NUMBER = re.compile(r"\+?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 _MAX_CHARACTERS = 1000
 MOST_COUNTED = (1 << 63) - 1
 """The most that a count may be: it fits 64 bits with a sign."""
@@ -54,6 +55,11 @@ def parse_decimal(text: str) -> Fraction | None:
     if len(bare) > _MAX_CHARACTERS or not _DECIMAL.fullmatch(bare):
         return None
     return Fraction(bare)
+
+
+def is_out_of_range(text: str) -> bool:
+    """Return whether a text is a number that ``parse_decimal`` refuses for its digits or its exponent."""
+    return parse_decimal(text) is None and _ANY_NUMBER.fullmatch(text.strip()) is not None
 
 
 def parse_integer(text: str) -> int | None:

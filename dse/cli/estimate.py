@@ -92,8 +92,11 @@ def _robust_options(args: argparse.Namespace) -> RobustOptions | None:
     if args.robust is None:
         if args.error or args.draws is not None:
             raise OptionError("errors and draws are for a ranking under uncertain weights", expected="add --robust")
+        if args.seed is not None:
+            raise OptionError("--seed is that of draws, and nothing is drawn", expected="add --robust")
         return None
-    return robust_options(args.robust, args.error, args.draws, args.seed, os.cpu_count() or 1)
+    seed = 1 if args.seed is None else args.seed
+    return robust_options(args.robust, args.error, args.draws, seed, os.cpu_count() or 1)
 
 
 def _ranked_document(mapping: MappingEstimate, ranked: _Ranked | None) -> dict[str, object]:

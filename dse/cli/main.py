@@ -138,9 +138,11 @@ def _run_verb(args: argparse.Namespace, arguments: list[str]) -> int:
     from dse.base.diagnostics import render_all
     from dse.base.errors import DseError
     from dse.base.limits import parse_limits, raised_limits
+    from dse.cli.places import refuse_clashes
 
     try:
         _refuse_empty(arguments)
+        refuse_clashes(args)
         name_compiled_place()
         with raised_limits(parse_limits(args.limit)), timed_stages(args.verbose):
             verb = importlib.import_module(f"dse.cli.{module_of(args.verb)}")

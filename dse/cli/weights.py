@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import TypeVar
 
 from rich.console import Console
 from rich.text import Text
@@ -27,9 +28,23 @@ from dse.formats.weights_xml import FileRole, read_weight_file, role_of_name
 from dse.formats.weights_xml_write import write_communication, write_compute, write_scheduling
 from dse.frontend.network.elaborate import load_network
 from dse.gpu.default_device import DEFAULT_MODEL
-from dse.model.weights import Arrival, Cost, FifoKind, UnitKind, Visits, WeightTable, merge_weights
+from dse.model.weights import (
+    Arrival,
+    ComputeKey,
+    Cost,
+    FifoKind,
+    SchedulingKey,
+    SimdCost,
+    UnitKind,
+    Visits,
+    WeightTable,
+    merge_weights,
+)
 from dse.passes.analyses.nominal import nominal_weights
 from dse.run.options import PLAIN_RUN
+
+Key = TypeVar("Key", ComputeKey, SchedulingKey)
+Value = TypeVar("Value", Cost, SimdCost)
 
 
 def _check_output(args: argparse.Namespace) -> None:
@@ -150,29 +165,29 @@ def _write(table: WeightTable, output: str, unit: UnitKind | None, keep: str | N
 
 def _part(table: WeightTable, output: str, unit: UnitKind | None) -> WeightTable:
     """Return the part of a set that a file name asks for. Raises ``OptionError`` where that is nothing."""
-    suffix, role = Path(output).suffix.lower(), role_of_name(output)
-    kind, fifos = unit or role.kind, _fifos(output, unit)
-    arrives = suffix == ".cxdf" and "cpu_cpu" in fifos
-    part = replace(
-        table,
-        compute={key: cost for key, cost in table.compute.items() if suffix == ".exdf" and key[2] == kind},
-        simd={key: cost for key, cost in table.simd.items() if suffix == ".exdf" and key[2] == kind},
-        scheduling={key: cost for key, cost in table.scheduling.items() if suffix == ".sxdf" and key[3] == kind},
-        transfers={
-            key: cost
-            for key, cost in table.transfers.items()
-            if suffix == ".cxdf" and key[4] in fifos and key[5] == kind
-        },
-        has_scheduling=suffix == ".sxdf",
-        has_transfers=suffix == ".cxdf",
-        arrival=table.arrival if arrives else None,
-    )
+    kind, part = unit or role_of_name(output).kind, WeightTable(name=table.name, manifest=table.manifest)
+    part = replace(part, has_scheduling=False, has_transfers=False)
+    match Path(output).suffix.lower():
+        case ".exdf":
+            part = replace(part, compute=_of_unit(table.compute, kind), simd=_of_unit(table.simd, kind))
+        case ".sxdf":
+            part = replace(part, scheduling=_of_unit(table.scheduling, kind), has_scheduling=True)
+        case _:
+            fifos = _fifos(output, unit)
+            moved = {key: cost for key, cost in table.transfers.items() if key[4] in fifos and key[5] == kind}
+            part = replace(part, transfers=moved, has_transfers=True)
+            part = replace(part, arrival=table.arrival if "cpu_cpu" in fifos else None)
     if _left_out(table, part) and not _left_out(part, WeightTable(name="")):
         raise OptionError(
             f"'{output}' has no place for any of these: {_left_out(table, part)}",
             expected="-o FOLDER writes all; an .exdf has compute, a .sxdf scheduling, a .cxdf communication weights",
         )
     return part
+
+
+def _of_unit(table: dict[Key, Value], kind: UnitKind) -> dict[Key, Value]:
+    """Return the entries of a kind of unit, which each key ends with."""
+    return {key: cost for key, cost in table.items() if key[-1] == kind}
 
 
 def _left_out(whole: WeightTable, part: WeightTable) -> str:

@@ -201,7 +201,10 @@ def parse_partitions(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"(?:([0-9]{1,9})-)?([0-9]{1,9})", text.strip())
     if not match:
         raise OptionError(f"partitions '{shortened(text)}' is not understood", expected="a number or a range: 4, 2-4")
-    return int(match[1] or 1), int(match[2])
+    least, most = int(match[1] or 1), int(match[2])
+    if not 1 <= least <= most:
+        raise OptionError(f"{least} to {most} partitions is not a range", expected="1 <= least <= most")
+    return least, most
 
 
 def parse_pin(text: str) -> tuple[str, str]:

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from dse.base.digests import text_digest
-from dse.base.errors import OptionError
+from dse.base.errors import DeadlockError, OptionError
+from dse.estimate.problem.prepare import cores_of
 from dse.flows.bench import Bench, BenchSettings, open_bench
 from dse.flows.calibrating import Calibrated, Calibrator, StateWeights
 from dse.flows.measure_points import cannot_run, written_point
@@ -159,6 +160,7 @@ class Profiling:
         self._rng = np.random.default_rng(settings.seed)
         self._profiler = Profiler(bench.program, bench.topology, bench.facts, run.input, bench.scratch)
         self._profiled = self._profiled_mapping()
+        self._require_an_order_that_goes_on()
         self._found = self._profiler.profile(settings.runs, self._rng, mapping=self._profiled, heard=stage)
         self._local = local_weights(self._found.profile, bench.topology, self._found.firings)
         splits = self._splits()
@@ -178,7 +180,9 @@ class Profiling:
     def profiled(self) -> ProfiledNetwork:
         """Return the weights by all runs so far."""
         found, facts = self._found, self._bench.facts
-        where = "on one core" if self._settings.mapping is None else "in one mapping on several cores"
+        point = self._settings.mapping
+        cores = 1 if point is None else sum(map(cores_of, point.partitions))
+        where = f"{'' if point is None else 'in one mapping '}on {'one core' if cores == 1 else 'several cores'}"
         known = profile_manifest(self._bench, self._run, found, where, self._moments)
         known = (*known, *self._configuration())
         states = tuple(_described(state, known, len(self._owners), facts) for state in self._calibrator.states())
@@ -218,6 +222,19 @@ class Profiling:
         if point is None and settings.capacities is not None:
             point = split_point(topology, (0,) * len(topology.actors), settings.capacities)
         return None if point is None else self._written(point, "profiled")
+
+    def _require_an_order_that_goes_on(self) -> None:
+        """Raise ``DeadlockError`` where a static order of the profiled mapping waits for what never comes."""
+        point = self._settings.mapping
+        if point is None or not any(part.policy == "STATIC_ORDER" for part in point.partitions):
+            return
+        self._stage("running the mapping")
+        counts = [sum(map(len, self._profiler.firings(path))) for path in (self._profiled, None)]
+        if counts[0] < counts[1]:
+            raise DeadlockError(
+                f"a static order of the mapping stands still after {counts[0]:,} of {counts[1]:,} firings",
+                expected="an order that the run can follow; `dse estimate` with this mapping says who waits for what",
+            )
 
     def _configuration(self) -> Pairs:
         """Return the mapping that is profiled, or those that calibrate in place, as a pair of the manifest."""

@@ -40,16 +40,8 @@ def refine(options: ExploreOptions, watcher: Watcher | None = None, given: Setti
     of each but the last is moved aside in the folder of the results. What is resumed goes on in the round where it was.
     Raises: as ``explore``; ``OptionError`` where the weights are not those that dse measures.
     """
-    if options.refine and measuring(options) is None:
-        raise OptionError(
-            "only weights that the search measures itself can be refined",
-            expected="leave out --weights, --platform and --missing-weights, or --refine",
-        )
-    if options.refine and (is_recorded(options.problem.program) if given is None else given.network is None):
-        raise OptionError(
-            "a trace or a graph cannot be run, so that nothing is measured to refine with",
-            expected="name the network (.xdf), or leave out --refine",
-        )
+    if options.refine:
+        _require_measuring(options, given)
     watch = watcher or Watcher()
     explored = explore(options, watch, None if _is_refined(options, given) else given)
     rounds = _rounds_before(options, explored)
@@ -69,6 +61,20 @@ def refine(options: ExploreOptions, watcher: Watcher | None = None, given: Setti
         explored = explore(again, watch)
         rounds = begun.over(explored.study)
     return Refined(explored=explored, rounds=rounds, ended=ended)
+
+
+def _require_measuring(options: ExploreOptions, given: Setting | None) -> None:
+    """Raise ``OptionError`` where nothing is measured that a search could be refined with."""
+    if measuring(options) is None:
+        raise OptionError(
+            "only weights that the search measures itself can be refined",
+            expected="leave out --weights, --platform and --missing-weights, or --refine",
+        )
+    if is_recorded(options.problem.program) if given is None else given.network is None:
+        raise OptionError(
+            "a trace or a graph cannot be run, so that nothing is measured to refine with",
+            expected="name the network (.xdf), or leave out --refine",
+        )
 
 
 def _end(options: ExploreOptions, explored: Explored, rounds: tuple[Refinement, ...]) -> str | None:

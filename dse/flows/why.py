@@ -17,6 +17,7 @@ from dse.flows.estimate import load_points
 from dse.flows.options import EstimateOptions
 from dse.flows.program import unheard
 from dse.flows.setting import Setting, load_setting
+from dse.flows.trace import is_graph_file
 from dse.formats.tables import Column, write_table
 from dse.model.critical_path import CriticalPath
 from dse.model.design_point import DesignPoint
@@ -168,8 +169,13 @@ def _refuse_mapping_options(options: EstimateOptions) -> None:
 
 
 def _record_command(trace: Trace, path: str) -> str:
-    """Return the command that records a trace with accesses, as far as the trace tells what it is of."""
+    """Return the command that records a trace with accesses, as far as the trace tells what it is of.
+
+    Empty for a static graph: it has no program with variables and guards.
+    """
     made_by = dict(trace.made_by)
+    if is_graph_file(path):
+        return ""
     network, given = made_by.get("network"), made_by.get("input")
     of_input = f" -i {shlex.quote(given)}" if given else ""
     return f"dse trace {shlex.quote(network) if network else 'NETWORK.xdf'}{of_input} --accesses -o {shlex.quote(path)}"

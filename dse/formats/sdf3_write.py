@@ -5,7 +5,7 @@ Execution times are rounded to whole numbers, halves up: SDF3 reads no others.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import groupby
+from itertools import count, groupby
 
 from lxml import etree
 
@@ -45,10 +45,23 @@ def _names(graph: DataflowGraph) -> list[str]:
 
 def _add_actor(body: etree._Element, actor: DataflowActor) -> None:
     element = etree.SubElement(body, "actor", {"name": actor.name, "type": actor.class_name or actor.name})
-    for direction, names, rates in (("in", actor.inputs, actor.reads), ("out", actor.outputs, actor.writes)):
+    inputs = _input_names(actor)
+    for direction, names, rates in (("in", inputs, actor.reads), ("out", actor.outputs, actor.writes)):
         for name, of_port in zip(names, rates, strict=True):
             rate = _list([str(n) for n in of_port])
             etree.SubElement(element, "port", {"name": name, "type": direction, "rate": rate})
+
+
+def _input_names(actor: DataflowActor) -> list[str]:
+    """Return the names of inputs: the ports of an actor have one each in SDF3, which other tools ask of a side only."""
+    taken, names = {*actor.inputs, *actor.outputs}, list[str]()
+    for name in actor.inputs:
+        if name in actor.outputs:
+            tried = (f"{name}_in{number or ''}" for number in count())
+            name = next(free for free in tried if free not in taken)
+            taken.add(name)
+        names.append(name)
+    return names
 
 
 def _add_times(properties: etree._Element, actor: DataflowActor) -> None:
@@ -68,7 +81,7 @@ def _add_channel(body: etree._Element, graph: DataflowGraph, channel: DataflowCh
         "srcActor": source.name,
         "srcPort": source.outputs[channel.source_port],
         "dstActor": target.name,
-        "dstPort": target.inputs[channel.target_port],
+        "dstPort": _input_names(target)[channel.target_port],
     }
     if channel.initial_tokens:
         attributes["initialTokens"] = str(channel.initial_tokens)

@@ -160,6 +160,7 @@ class _Weights:
         has_entries = False
         for actor in reader.children(reader.root, "actor"):
             name = reader.required(actor, "id")
+            self._frequency(actor)  # what is wrong with it is said in the order of the file
             for entry in reader.children(actor, "action", "scheduling"):
                 has_entries = True
                 if local_name(entry).lower() == "scheduling":
@@ -440,6 +441,7 @@ class _Weights:
 
     def _root_origin(self) -> None:
         self.origin = self._entry_origin(self.reader.root)
+        self._frequency(self.reader.root)
 
     def _entry_origin(self, element: etree._Element) -> Origin:
         return cast(Origin, self.reader.choice(element, "origin", get_args(Origin)) or self.origin)

@@ -13,7 +13,7 @@ from dse.base.diagnostics import Gatherer
 from dse.base.errors import FormatError
 from dse.base.escaping import not_in_xml
 from dse.base.files import write_whole
-from dse.base.numbers import ANY_NUMBER, Bounds, parse_decimal, parse_integer
+from dse.base.numbers import ANY_NUMBER, Bounds, is_out_of_range, parse_decimal, parse_integer
 from dse.base.registry import nearest_names
 from dse.base.source import Span, file_span
 from dse.formats.xml_source import XmlSource, local_name, parse_xml
@@ -86,7 +86,8 @@ class XmlReader:
         fits = _fits(value, positive=positive, most=most)
         if value is not None and fits and bounds.holds(value):
             return value
-        wanted = f"a number from {bounds}" if fits else _wanted(positive=positive, most=most)
+        too_large = value is None and is_out_of_range(found[0])
+        wanted = f"a number from {bounds}" if fits or too_large else _wanted(positive=positive, most=most)
         what = f"{_bare(name)} of '{local_name(element)}' is '{shorten(found[0])}'"
         self.gather.error(what, found[1], f"expected {wanted}")
         return None

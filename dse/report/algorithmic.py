@@ -112,23 +112,25 @@ def _actions(trace: Trace, path: AlgorithmicPath) -> tuple[ActionOnPath, ...]:
 
 _LOWER_BOUND = (
     "this is a lower bound: the trace tells tokens, ports and FSMs, but not which state variables and guards its"
-    " firings touched; this records them, for `dse why` again:"
+    " firings touched"
 )
+_RECORDS = "; this records them, for `dse why` again:"
 
 
 def program_text(found: ProgramPath, record: str, top: int) -> str:
     """Return all that is said of a path; ``record``: the command that records what it lacks, empty if nothing."""
     length, work, in_order = (time_text(t, found.tick_unit) for t in (found.length, found.work, found.in_order))
     least = "" if found.accesses else "at least "
+    firings = f"{found.firings:,} firing{'s' * (found.firings != 1)}"
     lines = [
-        f"critical path of the program itself: {least}{length}, through {found.firings:,} firings",
+        f"critical path of the program itself: {least}{length}, through {firings}",
         f"all firings together take {work}: side by side, however many cores, {_side_by_side(found)}",
         f"with the firings of each actor one after the other: {in_order}; no mapping on {found.unit_kind.upper()} cores"
         " takes less",
     ]
     parts = list(map(wrapped, lines))
     if not found.accesses:
-        parts += [wrapped(_LOWER_BOUND), f"  {shown(record)}"]
+        parts += [wrapped(_LOWER_BOUND + _RECORDS), f"  {shown(record)}"] if record else [wrapped(_LOWER_BOUND)]
     parts += ["", "what each action has of the path:"]
     parts.append(render(_actions_table(found, top)))
     if len(found.actions) > top:

@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_mapping_argument(parser, many=True, default="all actors on one core")
     add_point_arguments(parser)
     add_robust_arguments(parser)
-    parser.add_argument("--seed", type=option_integer, default=1, help="with --robust: seed of the draws (default: 1)")
+    parser.add_argument("--seed", type=option_integer, help="with --robust: seed of the draws (default: 1)")
     parser.add_argument(
         "--accounts", action="store_true", help="print where the time of each actor and each FIFO went (--json has it)"
     )

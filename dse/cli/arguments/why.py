@@ -29,5 +29,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="rows of each table, the largest first (default: 10)",
     )
     parser.add_argument("--slack", metavar="F.csv", help="write the slack of every firing (.csv or .parquet)")
-    add_timeline_argument(parser, "every firing of the mapping, with the path,")
+    add_timeline_argument(parser, "every firing of the mapping, with the path")
     parser.add_argument("--path", metavar="F.csv", help="write every segment of the path (.csv or .parquet)")

@@ -103,25 +103,28 @@ class Bounds:
             sum((works[a] for a in partition.actors), Fraction(0)) / cores
             for partition, cores in zip(partitions, prepared.cores, strict=True)
         ]
-        longest, room, pipeline, one_core = 0, 0, 0, 0
-        if critical_path:
-            times = [actor.path for actor in actors]
-            longest = self._token_paths().longest(times)
-            windows = self._paths_with(tuple(prepared.point.capacities)).windows(times)
-            room = windows.longest
-            made = [_made_whole(windows, partition.actors) for partition in partitions]
-            parts = zip(made, loads, prepared.cores, strict=True)
-            pipeline = max((_pipeline(windows, actors, load, cores) for actors, load, cores in parts), default=0)
-            alone = [actors for actors, cores in zip(made, prepared.cores, strict=True) if cores == 1 and actors]
-            one_core = max((on_one_core(windows, windows.ticks, actors) for actors in alone), default=0)
-        return MakespanBounds(
+        found = MakespanBounds(
             work=ceil(max(loads, default=0)),
             heaviest_actor=ceil(max(works, default=0)),
-            critical_path=longest,
-            room=room,
-            pipeline=pipeline,
-            one_core=one_core,
+            critical_path=0,
             shared_link=max(_link_loads(prepared), default=0),
+        )
+        return self._with_paths(found, prepared, [actor.path for actor in actors], loads) if critical_path else found
+
+    def _with_paths(
+        self, found: MakespanBounds, prepared: Prepared, times: list[PathTimes], loads: list[Fraction]
+    ) -> MakespanBounds:
+        """Return the bounds of a design point with those that know when its firings can begin."""
+        windows = self._paths_with(tuple(prepared.point.capacities)).windows(times)
+        made = [_made_whole(windows, partition.actors) for partition in prepared.point.partitions]
+        parts = list(zip(made, loads, prepared.cores, strict=True))
+        alone = [on_one_core(windows, windows.ticks, actors) for actors, _, cores in parts if cores == 1 and actors]
+        return replace(
+            found,
+            critical_path=self._token_paths().longest(times),
+            room=windows.longest,
+            pipeline=max((_pipeline(windows, actors, load, cores) for actors, load, cores in parts), default=0),
+            one_core=max(alone, default=0),
         )
 
     def _actors_of_point(self, prepared: Prepared) -> list["ActorCost"]:

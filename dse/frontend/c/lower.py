@@ -80,7 +80,9 @@ def _check_names(file: CFile, kernels: list[Kernel], defines: Mapping[str, str],
     known = set(re.findall(r"[A-Za-z_]\w*", file.source.source)) | file.source.used
     for name in defines:
         if name.partition("(")[0] not in known:
-            raise OptionError(f"{file.source.path} does not use {name}", expected="check the name given to --define")
+            raise OptionError(
+                f"{file.source.path} does not use {name}", expected="check the name given to --define or --over"
+            )
     arrays = {a.source_name for k in kernels for a in k.arrays}
     for name in sorted(tiles - arrays):
         raise OptionError(f"there is no array {name} to be a tile", expected=f"arrays: {', '.join(sorted(arrays))}")

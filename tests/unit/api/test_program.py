@@ -438,6 +438,10 @@ def test_the_throughput_of_static_regions() -> None:
     assert front.storage is not None
     assert front.storage.points[-1].period == 200
     assert camera.throughput(buffers=8).regions[0].period > 200
+    resampler = dse.load(str(ROOT / "tests" / "graphs" / "resampler.xml"))
+    (exact,) = resampler.throughput(storage=400).regions
+    assert exact.storage is not None
+    assert [point.period for point in exact.storage.points] == [14, 13, 11]
     with pytest.raises(dse.OptionError, match="none"):
         camera.throughput(storage=0)
     with pytest.raises(dse.OptionError, match="holds nothing"):

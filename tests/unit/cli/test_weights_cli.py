@@ -114,6 +114,20 @@ def test_convert_to_a_folder_and_merge(old: str, tmp_path: Path, capsys: pytest.
     assert {key[4] for key in read_weights([single]).transfers} == {"local", "cpu_cpu"}
 
 
+def test_a_file_has_a_part_of_a_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, one = str(tmp_path / "set"), str(tmp_path / "one.exdf")
+    assert main(["weights", "nominal", PINGPONG, "-o", folder]) == 0
+    assert main(["weights", "convert", folder, "-o", one]) == 0
+    said = capsys.readouterr()
+    assert f"6 compute, no scheduling, no communication weights; wrote {one}" in said.out
+    assert f"warning: {one} has no place for 6 scheduling, 20 communication weights: -o FOLDER writes all" in said.err
+    for name, lost in (("set/weights-CPU.cxdf", "20 communication"), ("one.exdf", "6 compute")):
+        part = tmp_path / "part.sxdf"
+        assert main(["weights", "convert", str(tmp_path / name), "-o", str(part)]) == 2
+        assert f"'{part}' has no place for any of these: {lost} weights" in capsys.readouterr().err
+        assert not part.exists()
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -533,6 +533,10 @@ def test_refining_ends_after_so_many_rounds(machine: Machine, tmp_path: Path) ->
 def test_refining_needs_weights_of_the_search(machine: Machine, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="only weights that the search measures itself can be refined"):
         refine(options(tmp_path, refine=1, weights=("nominal",)))
+    graph = str(Path(__file__).resolve().parents[2] / "graphs" / "camera.xml")
+    recorded = replace(options(tmp_path, refine=1), problem=ProblemOptions(program=graph))
+    with pytest.raises(OptionError, match="a trace or a graph cannot be run"):
+        refine(recorded)
     machine.refusal = BuildError("there is no C++ compiler")
     refined = refine(options(tmp_path, refine=1))
     assert (refined.rounds, refined.ended) == ((), "not measured: there is no C++ compiler")

@@ -1,5 +1,6 @@
 """Options as text, defaults with their words, weights and traces as the flows choose them."""
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -149,6 +150,11 @@ def test_weights_are_filled_as_asked() -> None:
     free = ("no scheduling costs (no .sxdf in the weights)", "no communication costs (no .cxdf in the weights)")
     assert choose_weights(program, trace, platform, given, "error") == (given, free)
     assert choose_weights(program, trace, platform, nominal, "error") == (nominal, ())
+    costs = [Fraction("0.4"), Fraction("1.5"), Fraction(3)]
+    rough = {key: Cost(mean_cycles=n, origin="measured") for key, n in zip(nominal.compute, costs, strict=False)}
+    _, assumed = choose_weights(program, trace, platform, replace(given, compute=rough), "error")
+    said = "2 of 3 costs rounded to whole cycles, by up to 100 % (no clock to count in ps)"
+    assert assumed == (*free, said)
     filled, assumed = choose_weights(program, trace, platform, given, "nominal")
     assert filled.compute == nominal.compute
     assert assumed == (f"nominal for {len(nominal.compute) - 2} missing weights", *free)

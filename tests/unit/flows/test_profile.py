@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.base.errors import ExecutionError, OptionError
+from dse.base.errors import DeadlockError, ExecutionError, OptionError
 from dse.flows.profile import ProfileSettings, profile_on_bench, split_point
 from dse.flows.profile_files import ProfileOptions, profile_file, samples_of
 from dse.flows.profile_manifest import visit_pairs
 from dse.measure.arrival import Waits
 from dse.measure.looks import Looks
+from dse.measure.profiling import Profiler
+from dse.model.trace import FiringIds
 from dse.model.weights import Arrival, Visits, WeightTable
 from dse.run.options import RunOptions
 from tests.unit.flows.made_up_bench import BETWEEN, CROSSING_READ, CROSSING_WRITE, LOOK, made_up_bench
@@ -111,6 +113,21 @@ def test_in_place_the_crossings_are_in_the_actions(tmp_path: Path) -> None:
     found = profile_on_bench(bench, RUN, ProfileSettings(runs=2, mapping=point))
     assert float(found.table.compute["source", "go", "cpu"].mean_cycles) == pytest.approx(9 + CROSSING_WRITE, rel=0.05)
     assert "in one mapping" in dict(found.table.manifest)["how"]
+
+
+def test_a_static_order_that_stands_still_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = made_up_bench(tmp_path)
+    point = split_point(bench.topology, (0, 0, 0), (512, 512))
+    parts = (replace(point.partitions[0], policy="STATIC_ORDER", static_order=(0, 1, 2)),)
+    original, stages = Profiler.firings, list[str]()
+
+    def firings(self: Profiler, mapping: Path | None = None) -> tuple[FiringIds, ...]:
+        return tuple(ids[: None if mapping is None else 3] for ids in original(self))
+
+    monkeypatch.setattr(Profiler, "firings", firings)
+    with pytest.raises(DeadlockError, match=r"a static order of the mapping stands still after 9 of [0-9,]+ firings"):
+        profile_on_bench(bench, RUN, ProfileSettings(runs=1, mapping=replace(point, partitions=parts)), stages.append)
+    assert stages == ["running the mapping"]
 
 
 def test_mappings_in_place_are_run_just_as_they_are(tmp_path: Path) -> None:

@@ -128,6 +128,18 @@ def test_what_is_written_is_read(
     assert read_sdf3(path) == found
 
 
+def test_an_input_and_an_output_of_one_name_get_two(tmp_path: Path) -> None:
+    graph = read_sdf3(str(RESAMPLER))
+    first, second = graph.actors[:2]
+    named = (replace(first, outputs=("p",)), replace(second, inputs=("p",), outputs=("p",)), *graph.actors[2:])
+    write_sdf3(replace(graph, actors=named), str(tmp_path / "g.xml"))
+    again = read_sdf3(str(tmp_path / "g.xml"))
+    assert [(actor.inputs, actor.outputs) for actor in again.actors[:2]] == [((), ("p",)), (("p_in",), ("p",))]
+    assert [(c.source, c.target, c.target_port) for c in again.channels] == [
+        (c.source, c.target, c.target_port) for c in graph.channels
+    ]
+
+
 def whole(values: list[int], n: int) -> tuple[Fraction, ...]:
     return tuple(map(Fraction, values[:n]))
 

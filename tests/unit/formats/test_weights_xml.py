@@ -124,6 +124,20 @@ def test_memory_levels_become_one_cost(tmp_path: Path, role: FileRole, served: l
     assert table.has_transfers
 
 
+def test_a_clock_holds_for_all_that_is_in_its_element(tmp_path: Path) -> None:
+    text = """<network name="n" frequency="1" frequency-unit="GHz"><actor id="a"><action id="x" clockcycles="1"/>
+      <action id="y" clockcycles="1" frequency="2"/></actor><actor id="b" frequency="3000" frequency-unit="MHz">
+      <action id="x" clockcycles="1"/><action id="y" clockcycles="1" frequency="4000"/></actor></network>"""
+    compute = read_weight_file(write(tmp_path, "w.exdf", text)).compute
+    assert [cost.frequency_mhz for cost in compute.values()] == [1000, 2000, 3000, 4000]
+    buffer = '<buffer source-actor="s" source-port="O" target-actor="k" target-port="I" frequency="7">'
+    text = f"""<communication network="n" frequency="5">{buffer}<read latency="1"/><memory level="L1" frequency="6">
+      <write latency="1"/></memory></buffer><arrival latency="9"/></communication>"""
+    table = read_weight_file(write(tmp_path, "w.cxdf", text))
+    assert {(key[6], cost.frequency_mhz) for key, cost in table.transfers.items()} == {("read", 7), ("write", 6)}
+    assert table.arrival == Arrival(cycles=Fraction(9), frequency_mhz=Fraction(5), turn_firings=1)
+
+
 def test_own_dialect(tmp_path: Path) -> None:
     text = """<communication network="n" frequency-unit="GHz" origin="predicted">
       <buffer source-actor="s" source-port="O" target-actor="k" target-port="I">
