@@ -93,7 +93,7 @@ def _options(args: argparse.Namespace) -> ExploreOptions:
 
 def run(args: argparse.Namespace) -> int:
     """Search, print the ranking and what was written."""
-    require_timeline(args.timeline)
+    require_timeline(args.timeline, args.out)
     return search(_options(args), quiet=args.quiet, json=args.json, timeline=args.timeline)
 
 

@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     """Measure, compare, write the results and print them."""
     if args.out is not None:
         require_place(args.out, "--out")
-    require_timeline(args.timeline)
+    require_timeline(args.timeline, args.out)
 
     def results(network: str) -> Path:
         return Path(args.out) if args.out is not None else results_folder(network) / "measured"

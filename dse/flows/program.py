@@ -63,6 +63,11 @@ def run_tokens(trace: Trace) -> str | None:
 def load_program(path: str, source_paths: tuple[str, ...] = (), graph: GraphOptions = PLAIN_GRAPH) -> GivenProgram:
     """Return the network of an XDF file, or the trace of a trace or a graph; told apart by what is in the file."""
     require_file(path, "a network (.xdf), a trace, or a graph of another tool")
+    recorded = is_trace_store(path) or is_turnus_trace(path)
+    if source_paths and (recorded or is_graph(path)):
+        raise OptionError(
+            f"'{path}' has no sources to be found", expected="leave out --source-path: it is for networks"
+        )
     if is_graph(path):
         found = unfold_graph(path, graph)
         return GivenProgram(
@@ -74,7 +79,7 @@ def load_program(path: str, source_paths: tuple[str, ...] = (), graph: GraphOpti
             assumed=found.assumed,
         )
     refuse_graph_options(graph)
-    if is_trace_store(path) or is_turnus_trace(path):
+    if recorded:
         return GivenProgram(path=path, network=None, trace=open_trace(path))
     with collector_paused():
         loaded = load_network(path, source_paths=source_paths)

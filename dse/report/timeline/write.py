@@ -17,8 +17,10 @@ _WRITERS: tuple[tuple[str, Callable[[IO[bytes], Iterable[Timeline]], None]], ...
 )
 
 
-def require_timeline(path: str | None) -> None:
+def require_timeline(path: str | None, results: str | None = None) -> None:
     """Do nothing if a timeline can be written at ``path``, or none is asked for; said before what takes long.
+
+    ``results``: a folder that will be made, and that it may be in.
 
     Raises:
         OptionError: it ends in no known way, its folder is not there, or it must not be written.
@@ -29,6 +31,8 @@ def require_timeline(path: str | None) -> None:
     place = Path(path)
     if place.is_dir():
         raise OptionError(f"the timeline '{path}' is a folder", expected="name a file with --timeline")
+    if results is not None and not place.parent.exists() and place.parent.resolve() == Path(results).resolve():
+        return
     if not place.parent.is_dir():
         raise OptionError(f"there is no folder '{place.parent}' for the timeline", expected="make it first")
     if not os.access(place if place.exists() else place.parent, os.W_OK):
