@@ -10,7 +10,7 @@ from dse.base.numbers import shortened
 
 _WRITTEN = {
     "output": "-o",
-    "out": "-o",
+    "out": "--out",
     "write": "-w",
     "export": "--export",
     "timeline": "--timeline",
@@ -39,7 +39,7 @@ def refuse_clashes(args: argparse.Namespace) -> None:
             raise OptionError(
                 f"{option} would replace '{shortened(text)}', which is read", expected="name another file"
             )
-        if place in taken:
+        if place in taken and not _is_elsewhere(text):
             raise OptionError(f"{taken[place]} and {option} both write '{shortened(text)}'", expected="name two files")
         taken[place] = option
     _refuse_result(getattr(args, "timeline", None), getattr(args, "out", None))
@@ -51,7 +51,7 @@ def _refuse_result(timeline: str | None, folder: str | None) -> None:
         return
     place = Path(_real(timeline))
     if place.name in _RESULTS and str(place.parent) == _real(str(folder)):
-        raise OptionError(f"-o writes '{shortened(timeline)}' itself", expected="name another file with --timeline")
+        raise OptionError(f"--out writes '{shortened(timeline)}' itself", expected="name another file with --timeline")
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -65,6 +65,14 @@ def _is_file(text: str) -> bool:
     try:
         return Path(text).is_file()
     except (OSError, ValueError):  # it is too long, or holds NUL
+        return False
+
+
+def _is_elsewhere(text: str) -> bool:
+    """Return whether something is at a place that keeps no file, such as a device or a pipe."""
+    try:
+        return Path(text).exists() and not Path(text).is_file()
+    except (OSError, ValueError):
         return False
 
 
