@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, get_args, overload
 
 from dse.api.by_name import AccountsByName, actors_by_name, fifos_by_name, partitions_by_name
 from dse.api.frames import DataFrame, Row, frame, seconds_of
+from dse.api.given import one_of
 from dse.api.markup import block, line, note, table
 from dse.api.picture import Picture
 from dse.base.errors import DeadlockError, OptionError
@@ -139,7 +140,11 @@ class EstimatedMapping:
         return stacked_bars(bars, "core time of the partitions by category")
 
     def save(self, path: str | os.PathLike[str], *, dialect: XcfDialect = "exelixi") -> Path:
-        """Write the mapping to an XCF file and return its path. Raises ``FormatError`` where that is impossible."""
+        """Write the mapping to an XCF file and return its path. Raises ``FormatError`` where that is impossible.
+
+        Raises ``OptionError`` for a dialect that is not known.
+        """
+        one_of("dialect", dialect, get_args(XcfDialect))
         place, trace = Path(path), self.setting.trace
         named = replace(self.point, name=f"{trace.topology.name} {place.stem}")
         write_xcf(named, trace.topology, str(place), platform=self.setting.platform, dialect=dialect)

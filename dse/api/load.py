@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dse.api.given import AnyPath, optional_path, path_text, paths_of, whole_number
+from dse.api.given import AnyPath, one_of, optional_path, pairs_of, path_text, paths_of, whole_number
 from dse.api.program import Program
 from dse.api.progress import ProgressChoice, told
 from dse.api.warned import warn
 from dse.base.errors import OptionError
-from dse.base.registry import nearest_names
+from dse.estimate.engine import ENGINES
 from dse.flows.measured import measuring, output_folder
 from dse.flows.options import (
     NOMINAL,
@@ -75,8 +75,9 @@ def load(
         SourceError, FormatError, ExecutionError, OptionError: an input is wrong; the message says which, where, and
             what to do. DeadlockError: the network deadlocks when it runs.
     """
-    _check_choice("missing_weights", missing_weights, _MISSING)
-    _check_choice("execution", execution, EXECUTION_MODES)
+    one_of("missing_weights", missing_weights, _MISSING)
+    one_of("execution", execution, EXECUTION_MODES)
+    one_of("engine", engine, ENGINES.names())
     given, measured = _weights(weights)
     options = ProblemOptions(
         program=program.topology.name if isinstance(program, Trace) else path_text(program, "program"),
@@ -90,7 +91,7 @@ def load(
             graph=graph, iterations=_optional_number("iterations", iterations), processors=_processors(processor)
         ),
         run=RunOptions(
-            natives=tuple((natives or {}).items()),
+            natives=pairs_of(natives, "natives"),
             fifo_tokens=whole_number("fifo_tokens", fifo_tokens, 1),
             loops=whole_number("loops", loops, 1),
             frames=_optional_number("frames", frames),
@@ -139,12 +140,6 @@ def _results_in(options: ProblemOptions, out: str | None) -> ExploreOptions:
 def _optional_number(what: str, value: int | None) -> int | None:
     """Return a number of 1 or more, or None. Raises ``OptionError``."""
     return None if value is None else whole_number(what, value, 1)
-
-
-def _check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
-    """Raise ``OptionError`` for a choice that there is not."""
-    if value not in known:
-        raise OptionError(f"unknown {what} '{value}'", expected=nearest_names(str(value), known))
 
 
 def _weights(given: AnyPath | Sequence[AnyPath] | WeightTable | None) -> tuple[tuple[str, ...], bool]:

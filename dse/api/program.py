@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 from dse.api.estimated import EstimatedMapping, EstimatedMappings
 from dse.api.exploration import Exploration
@@ -18,10 +18,13 @@ from dse.api.given import (
     budget_of,
     clocks_of,
     names_of,
+    one_of,
+    pairs_of,
     partitions_of,
     path_text,
     policies_of,
     sizes_texts,
+    texts_of,
     whole_number,
 )
 from dse.api.markup import block, line, note
@@ -221,27 +224,27 @@ class Program:
             options = replace(
                 self._search,
                 partitions=partitions_of(partitions),
-                pins=tuple((pins or {}).items()),
+                pins=pairs_of(pins, "pins"),
                 policies=policies_of(policies),
                 policy_per_partition=policy_per_partition,
                 buffers=sizes_texts(buffers),
                 clocks=clocks_of(clocks),
-                release=release,
-                transfers=transfers,
+                release=one_of("release", release, get_args(ReleaseMode)),
+                transfers=one_of("transfers", transfers, get_args(TransferMode)),
                 method=names_of(method, "method"),
                 objectives=parse_objectives(names_of(objectives, "objective")),
                 budget=budget_of(budget),
                 seed=whole_number("seed", seed),
-                workers=len(usable_cores()) if workers is None else workers,
-                best=best,
+                workers=len(usable_cores()) if workers is None else whole_number("workers", workers, 1),
+                best=whole_number("best", best),
                 out=folder,
                 resume=resume,
-                dialect=dialect,
-                measure=measure,
-                refine=refine,
+                dialect=one_of("dialect", dialect, get_args(XcfDialect)),
+                measure=None if measure is None else whole_number("measure", measure),
+                refine=whole_number("refine", refine),
                 robust=None if robust is None else str(robust),
-                errors=(errors,) if isinstance(errors, str) else tuple(errors),
-                draws=draws,
+                errors=texts_of(errors, "error"),
+                draws=None if draws is None else whole_number("draws", draws, 1),
                 measured_in=self._kept_in(),
             )
             refined = run_refined(options, telling.watcher, self.setting)
@@ -318,12 +321,12 @@ class Program:
             OptionError: no actor is static, or an argument is wrong. FormatError: the file is.
             DeadlockError: sizes with which a region stands still.
         """
-        if storage is not None and storage < 1:
-            raise OptionError(f"{storage} sizes to try are none", expected="storage=1 or more")
+        if storage is not None:
+            whole_number("storage", storage, 1)
         wanted = buffers if buffers is None or isinstance(buffers, int) else path_text(buffers, "buffer sizes")
         options = ThroughputOptions(
             problem=self.options,
-            release=release,
+            release=one_of("release", release, get_args(ReleaseMode)),
             storage=storage,
             buffers=None if wanted is None else str(wanted),
         )
@@ -355,10 +358,12 @@ class Program:
         network = self.network
         if network is None:
             raise OptionError("a trace cannot be run", expected="load its network")
-        if runs < 1:
-            raise OptionError(f"{runs} runs measure nothing", expected="runs=1 or more")
+        if seconds is not None and not (isinstance(seconds, (int, float)) and 0 <= seconds < float("inf")):
+            raise OptionError(f"seconds is {seconds!r}", expected="0 or more")
         found = self.compare([None] if mappings is None else mappings, progress=progress)
-        settings = MeasureSettings(rounds=runs, seconds=seconds, seed=whole_number("seed", seed))
+        settings = MeasureSettings(
+            rounds=whole_number("runs", runs, 1), seconds=seconds, seed=whole_number("seed", seed)
+        )
         run = run_of(self.trace, self.setting.input, self.options)
         with told(progress) as telling:
             points = [one.point for one in found]

@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import get_args
 
 from dse.api.given import (
     GivenBuffers,
@@ -12,6 +13,7 @@ from dse.api.given import (
     GivenMapping,
     HasPoint,
     clocks_of,
+    one_of,
     partitions_text,
     path_text,
     size_text,
@@ -87,8 +89,10 @@ class MappingReader:
         transfers: TransferMode | None,
     ) -> Changes:
         """Return what the options of a call ask for. Raises ``OptionError``, and ``FormatError`` for a wrong file."""
-        _check_mode("release", release, ("reading", "processing"))
-        _check_mode("transfers", transfers, ("sequential", "parallel"))
+        if release is not None:
+            one_of("release", release, get_args(ReleaseMode))
+        if transfers is not None:
+            one_of("transfers", transfers, get_args(TransferMode))
         some = buffers if isinstance(buffers, Mapping) else {}
         return Changes(
             tokens=None if buffers is None or isinstance(buffers, Mapping) else self._sizes(size_text(buffers)),
@@ -163,13 +167,10 @@ def _name_of(mapping: HasPoint) -> str:
     return name if isinstance(name, str) else "a result"
 
 
-def _check_mode(what: str, mode: str | None, known: tuple[str, ...]) -> None:
-    if mode is not None and mode not in known:
-        raise OptionError(f"unknown {what} '{mode}'", expected=nearest_names(str(mode), known))
-
-
 def each_of(mappings: GivenMapping | Iterable[GivenMapping | None]) -> Iterable[GivenMapping | None]:
-    """Return several mappings: those of an iterable, or the one that is given."""
+    """Return several mappings: those of an iterable, or the one that is given. Raises ``OptionError`` for neither."""
     if isinstance(mappings, (str, os.PathLike, DesignPoint, HasPoint, Mapping)):
         return [mappings]
+    if not isinstance(mappings, Iterable):
+        raise OptionError(f"{mappings!r} is no mapping", expected="a text, a path, partitions, a result, or several")
     return mappings

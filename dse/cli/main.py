@@ -154,6 +154,10 @@ def _run_verb(args: argparse.Namespace, arguments: list[str]) -> int:
     except OSError as error:
         _print_refusal(error)
         return 1
+    except RecursionError:
+        text = "error: something in the input nests too deeply\n  = split long expressions, put less inside each other"
+        print(text, file=sys.stderr)
+        return 1
     except MemoryError:
         print("error: there is not enough memory for this\n  = give smaller sizes, or a shorter trace", file=sys.stderr)
         return 1

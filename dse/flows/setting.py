@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
+
 from dse.base.errors import Diagnostic, OptionError
 from dse.base.escaping import shown
 from dse.base.registry import nearest_names
@@ -27,7 +29,7 @@ from dse.model.dataflow_graph import DataflowGraph
 from dse.model.origins import origins_of
 from dse.model.platform import Platform
 from dse.model.problem import Problem
-from dse.model.trace import Trace
+from dse.model.trace import Trace, TraceBuffer
 from dse.model.weights import WeightTable
 from dse.program.network import Network
 from dse.sdf.weights import graph_weights, types_of_units
@@ -129,7 +131,7 @@ def load_setting(
     )
     outside = outside_actors(program.network)
     of_weights = (*of_graph, *weights_assumed, *derived_costs(trace, weights, platform, outside))
-    assumed = [*_of_run(trace), *program.assumed, *basis.assumed, *of_weights]
+    assumed = [*_of_run(trace), *_starved(trace), *program.assumed, *basis.assumed, *of_weights]
     if at_hand.platform is None:
         assumed += _unnamed_platform(options, platform)
     if options.input is None and input_path is not None:
@@ -156,6 +158,30 @@ def load_setting(
         warnings=program.warnings,
         notes=basis.notes,
     )
+
+
+_NAMED = 4
+"""So many actors that never fire are named."""
+
+
+def _starved(trace: Trace) -> tuple[str, ...]:
+    """Return in words which actors never fire though tokens wait for them: a cycle may lack an initial token."""
+    actors, fires = trace.topology.actors, [len(firings) > 0 for firings in trace.firings]
+    waiting = dict.fromkeys(
+        actors[b.target].name
+        for b in trace.topology.buffers
+        if not fires[b.target] and (b.initial_tokens or _writes(trace, b))
+    )
+    more = f" and {len(waiting) - _NAMED} more" if len(waiting) > _NAMED else ""
+    names = ", ".join(map(shown, list(waiting)[:_NAMED])) + more
+    return (f"no firings of {names}, though tokens wait there (`dse run --why` says for what)",) if waiting else ()
+
+
+def _writes(trace: Trace, buffer: TraceBuffer) -> bool:
+    """Return whether a firing puts tokens into a buffer."""
+    fired = np.unique(trace.firings[buffer.source]).tolist()
+    actions = trace.topology.actors[buffer.source].actions
+    return any(actions[action].writes[buffer.source_port] for action in fired)
 
 
 def _gpu_capable(platform: Platform, options: ProblemOptions, trace: Trace) -> Platform:

@@ -53,6 +53,7 @@ _MOST = {
     "blocks_per_sm": 1 << 20,
     "threads_per_block": 1 << 20,
     "shared_bytes": 1 << 30,
+    "dram_efficiency": 2,
 }
 _MOST_ELSE = 1e15
 """No device has more; the caches and warps of a trace are arrays of these sizes."""

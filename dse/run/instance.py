@@ -15,6 +15,7 @@ from dse.program.ir import Actor
 from dse.program.network import Connection, Network
 from dse.program.types import Type
 from dse.run.fifo import PortBuffer
+from dse.run.recursion import room_for_recursion
 
 NativeFunction = Callable[..., Any]
 
@@ -156,20 +157,21 @@ class Workshop:
         strays = Strays(compiled.sites)
         round_counts = [0] * (2 * len(compiled.loops))
         try:
-            generator = compiled.make(
-                index,
-                states,
-                moved,
-                firings,
-                ids,
-                signatures,
-                output,
-                strays.stray,
-                strays.stray_list,
-                natives,
-                self._ports(index),
-                round_counts,
-            )
+            with room_for_recursion():
+                generator = compiled.make(
+                    index,
+                    states,
+                    moved,
+                    firings,
+                    ids,
+                    signatures,
+                    output,
+                    strays.stray,
+                    strays.stray_list,
+                    natives,
+                    self._ports(index),
+                    round_counts,
+                )
         except MemoryError as fault:
             raise ExecutionError(
                 f"the initial values of '{instance.name}' need more memory than the run may take",

@@ -1,7 +1,6 @@
 """What generated actor code calls besides arithmetic: lists and their copies, text of values, stray accesses."""
 
 import itertools
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,8 +12,6 @@ from dse.base.source import Span
 
 MOST_CALLS = 960
 """How deep the routines of an actor that call themselves may be nested: as in a native program (``Depth``)."""
-_MOST_FRAMES = 20_000
-"""What Python has to allow for them: a call in a list that is computed has a frame for each generator around it."""
 _ROW_ELEMENTS = 1 << 12
 _EAGER_LISTS = 1 << 10
 
@@ -26,7 +23,6 @@ class Recursion:
 
     def __init__(self) -> None:
         self.depth = 0
-        sys.setrecursionlimit(max(sys.getrecursionlimit(), _MOST_FRAMES))
 
     def enter(self) -> None:
         """Begin a call. Raises ``RecursionError`` where there are too many."""

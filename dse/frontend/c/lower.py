@@ -66,7 +66,11 @@ def kernels_of(
     file = parse_c(path, text, defines, function)
     gatherer = Gatherer()
     names = frozenset(tiles) | frozenset(_pragma_tiles(file.tree))
-    kernels = [k for f in file.functions for k in _FunctionLowering(file, gatherer, f, names).kernels()]
+    try:
+        kernels = [k for f in file.functions for k in _FunctionLowering(file, gatherer, f, names).kernels()]
+    except RecursionError:
+        expected = "split long expressions into several statements"
+        raise FormatError("an expression is too long to be analysed", span=file_span(path), expected=expected) from None
     gatherer.fail_on_errors()
     _check_names(file, kernels, defines, names)
     if not kernels:

@@ -105,7 +105,7 @@ def execute(
             expected="give a smaller --trace-size",
         )
     code = thread_code(plan)
-    thread = _compile(code.source) if compiled else _interpreted(code.source)
+    thread = _thread(code.source, kernel, compiled=compiled)
     max_steps = _most_steps(plan, machine, max_steps)
     trace = _empty_trace(plan, layout, machine, max_steps)
     data = [_contents(a) for a in code.valued]
@@ -281,6 +281,18 @@ def _empty_trace(plan: Plan, layout: np.ndarray, machine: TraceMachine, max_step
         machine=np.array([machine.line_bytes.bit_length() - 1, machine.warp_lanes, 0], np.int64),
         stop=np.array([0, 0, 0, max_steps], np.int64),
     )
+
+
+def _thread(source: str, kernel: Kernel, *, compiled: bool) -> Callable[..., None]:
+    """Return the function that a source defines. Raises ``ModelNotApplicable`` where Python cannot hold it."""
+    try:
+        return _compile(source) if compiled else _interpreted(source)
+    except SyntaxError as error:  # no more than 20 blocks may be inside each other
+        raise ModelNotApplicable(
+            f"{kernel.name} has too many loops and conditions inside each other to be followed",
+            span=kernel.span,
+            expected="at most 20",
+        ) from error
 
 
 @functools.lru_cache(maxsize=64)

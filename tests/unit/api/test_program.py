@@ -366,7 +366,7 @@ def test_fifos_are_sized(small: dse.Program, tmp_path: Path) -> None:
 def test_what_cannot_be_measured_is_refused(small: dse.Program) -> None:
     with pytest.raises(dse.OptionError, match="a trace cannot be run"):
         dse.load(small.trace, weights=small.weights).measure()
-    with pytest.raises(dse.OptionError, match="0 runs measure nothing"):
+    with pytest.raises(dse.OptionError, match="runs is 0"):
         small.measure(runs=0)
     with pytest.raises(dse.OptionError, match="only measured weights can be refined"):
         small.explore(refine=1)
@@ -442,7 +442,7 @@ def test_the_throughput_of_static_regions() -> None:
     (exact,) = resampler.throughput(storage=400).regions
     assert exact.storage is not None
     assert [point.period for point in exact.storage.points] == [14, 13, 11]
-    with pytest.raises(dse.OptionError, match="none"):
+    with pytest.raises(dse.OptionError, match="storage is 0"):
         camera.throughput(storage=0)
     with pytest.raises(dse.OptionError, match="holds nothing"):
         camera.throughput(buffers=0)

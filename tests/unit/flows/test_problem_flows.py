@@ -34,6 +34,7 @@ from dse.model.platform import Platform, Unit
 from dse.model.problem import Problem
 from dse.model.trace import Topology, Trace, TraceAction, TraceActor, TraceBuffer, make_trace
 from dse.model.weights import Cost, WeightTable
+from tests.unit.run.programs import network_of
 
 ROOT = Path(__file__).resolve().parents[3]
 PINGPONG = str(ROOT / "actors" / "pingpong" / "pingpong.xdf")
@@ -275,3 +276,11 @@ def test_missing_files_are_named() -> None:
         load_program("nowhere.xdf")
     with pytest.raises(FormatError, match="this is a folder"):
         load_program(str(ROOT))
+
+
+def test_actors_that_wait_for_ever_are_named(tmp_path: Path) -> None:
+    put = "actor Put () ==> int Out : int n := 0; action ==> Out:[n] guard n < 3 do n := n + 1; end end"
+    add = "actor Add () int A, int B ==> int Out : action A:[a], B:[b] ==> Out:[a + b] end end"
+    network_of(tmp_path, (put, add), "p=Put a=Add p.Out->a.A a.Out->a.B")
+    setting = load_setting(ProblemOptions(program=str(tmp_path / "Top.xdf")))
+    assert "no firings of a, though tokens wait there (`dse run --why` says for what)" in setting.assumed
