@@ -13,6 +13,7 @@ from dse.model.kernel import LINE_BYTES, SECTOR_BYTES, KernelFeatures, Stride, W
 
 BURST_BYTES = 64
 """What DRAM moves for a single sector: a burst of GDDR5X and GDDR6. An assumption for other memories."""
+WARP_LANES = 32
 KEPT = 0.7
 """The share of L2 that keeps what is used again. An assumption."""
 DRIFT = 0.1
@@ -158,9 +159,14 @@ def _touched(accesses: tuple[WarpAccess, ...], box: _Box, *, at_once: bool = Fal
 
 
 def _bytes_of(access: WarpAccess, box: _Box, *, at_once: bool, unit: int = SECTOR_BYTES) -> float:
-    """Return the distinct bytes of an access: runs of neighbouring bytes, times the strides too long to join them."""
+    """Return the distinct bytes of an access: runs of neighbouring bytes, times the strides too long to join them.
+
+    Where the address is no affine form, no more than the sectors of all its executions.
+    """
     if access.strides is None:
-        return float(access.array_bytes)
+        warps = max(1.0, box.x * box.y * box.z / WARP_LANES)
+        each = access.lines * LINE_BYTES if at_once else access.executions * access.sectors * SECTOR_BYTES
+        return min(float(access.array_bytes), warps * each)
     unit = LINE_BYTES if at_once else unit
     run, pieces = float(access.element_bytes), 1.0
     moving = [s for s in access.strides if s.bytes and not (at_once and s.axis == "loop")]

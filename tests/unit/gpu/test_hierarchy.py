@@ -208,6 +208,14 @@ void f(float A[N][N], float y[N]) {
 }"""
 
 
+@pytest.mark.parametrize(("index", "share"), [("i / 2", 0.5), ("i % N", 1.0), ("(i ^ 1)", 1.0)])
+def test_an_address_that_is_no_affine_form_touches_what_its_executions_do(index: str, share: float) -> None:
+    text = f"void k(float A[N], float B[N]) {{ for (int i = 0; i < N; i++) B[i] = A[{index}]; }}"
+    for n in (1 << 20, 1 << 24):
+        found = demand_of(features(text, n, (256, 1, 1)), GTX).dram_bytes
+        assert found == pytest.approx(4 * n * (1 + share), rel=0.02)
+
+
 def test_loads_wait_for_the_cache_that_has_their_data() -> None:
     """A thread that walks along a row finds seven of eight elements in L2, where loads bypass L1; else in L1."""
     by_row, by_column = (features(ROWS.replace("BY", by), 2048, (128, 1, 1)) for by in ("i][j", "j][i"))
