@@ -159,14 +159,9 @@ def _touched(accesses: tuple[WarpAccess, ...], box: _Box, *, at_once: bool = Fal
 
 
 def _bytes_of(access: WarpAccess, box: _Box, *, at_once: bool, unit: int = SECTOR_BYTES) -> float:
-    """Return the distinct bytes of an access: runs of neighbouring bytes, times the strides too long to join them.
-
-    Where the address is no affine form, no more than the sectors of all its executions.
-    """
+    """Return the distinct bytes of an access: runs of neighbouring bytes, times the strides too long to join them."""
     if access.strides is None:
-        warps = max(1.0, box.x * box.y * box.z / WARP_LANES)
-        each = access.lines * LINE_BYTES if at_once else access.executions * access.sectors * SECTOR_BYTES
-        return min(float(access.array_bytes), warps * each)
+        return _bytes_at_most(access, box, at_once=at_once)
     unit = LINE_BYTES if at_once else unit
     run, pieces = float(access.element_bytes), 1.0
     moving = [s for s in access.strides if s.bytes and not (at_once and s.axis == "loop")]
@@ -177,6 +172,13 @@ def _bytes_of(access: WarpAccess, box: _Box, *, at_once: bool, unit: int = SECTO
         else:
             pieces *= count
     return min(float(access.array_bytes), pieces * math.ceil(run / unit) * unit)
+
+
+def _bytes_at_most(access: WarpAccess, box: _Box, *, at_once: bool) -> float:
+    """Return the bytes of the sectors of all executions, where an address is no affine form; no more than the array."""
+    warps = max(1.0, box.x * box.y * box.z / WARP_LANES)
+    each = access.lines * LINE_BYTES if at_once else access.executions * access.sectors * SECTOR_BYTES
+    return min(float(access.array_bytes), warps * each)
 
 
 def _thrashed(features: KernelFeatures, work: WarpWork, resident: int, l2: float) -> float:
