@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dse.base.errors import OptionError
 from dse.base.numbers import shortened
+from dse.base.paths import is_file_there
 
 _WRITTEN = {
     "output": "-o",
@@ -30,7 +31,7 @@ _RESULTS = ("ranking.json", "manifest.json", "measured.json")
 
 def refuse_clashes(args: argparse.Namespace) -> None:
     """Raise ``OptionError`` where an output would replace a file that is read, or another output."""
-    read = {_real(text) for name in _READ for text in _texts(getattr(args, name, None)) if _is_file(text)}
+    read = {_real(text) for name in _READ for text in _texts(getattr(args, name, None)) if is_file_there(text)}
     written = [(option, t) for name, option in _WRITTEN.items() for t in _texts(getattr(args, name, None))]
     taken = dict[str, str]()
     for option, text in written:
@@ -61,18 +62,11 @@ def _texts(value: object) -> Iterator[str]:
             yield os.fspath(one)
 
 
-def _is_file(text: str) -> bool:
-    try:
-        return Path(text).is_file()
-    except (OSError, ValueError):  # it is too long, or holds NUL
-        return False
-
-
 def _is_elsewhere(text: str) -> bool:
     """Return whether something is at a place that keeps no file, such as a device or a pipe."""
     try:
-        return Path(text).exists() and not Path(text).is_file()
-    except (OSError, ValueError):
+        return Path(text).exists() and not is_file_there(text)
+    except OSError:  # it is too long
         return False
 
 

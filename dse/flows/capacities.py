@@ -3,10 +3,10 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from dse.base.errors import OptionError
 from dse.base.numbers import shortened
+from dse.base.paths import is_file_there
 from dse.estimate.deadlock import always_deadlocks, enough_capacities
 from dse.flows.program import run_tokens
 from dse.flows.setting import Setting
@@ -123,16 +123,8 @@ def given_capacities(text: str, topology: Topology) -> tuple[int, ...]:
                 f"no memory holds {shortened(text)} tokens", expected=f"--buffers takes at most {MOST_TOKENS}"
             )
         return (value,) * len(topology.buffers)
-    if not _is_file(text):
+    if not is_file_there(text):
         raise OptionError(
             f"buffers '{shortened(text)}' is neither a number nor a file", expected="--buffers 512, --buffers X.bxdf"
         )
     return read_bxdf(text, topology)
-
-
-def _is_file(text: str) -> bool:
-    """Return whether a text is the path of a file; no file where it cannot be one, as it is too long or holds NUL."""
-    try:
-        return Path(text).is_file()
-    except (OSError, ValueError):
-        return False

@@ -11,9 +11,7 @@ from dse.flows.execution import RunListeners, execute
 from dse.flows.graphs import is_graph, refuse_graph_options, unfold_graph
 from dse.flows.inputs import default_input, require_file, require_input
 from dse.flows.options import PLAIN_GRAPH, GraphOptions
-from dse.flows.trace import open_trace, settled_trace
-from dse.formats.trace_store import is_trace_store
-from dse.formats.turnus_trace import is_turnus_trace
+from dse.flows.trace import is_recorded, is_trace_file, open_trace, settled_trace
 from dse.frontend.network.elaborate import load_network
 from dse.model.dataflow_graph import DataflowGraph
 from dse.model.trace import Trace
@@ -63,8 +61,7 @@ def run_tokens(trace: Trace) -> str | None:
 def load_program(path: str, source_paths: tuple[str, ...] = (), graph: GraphOptions = PLAIN_GRAPH) -> GivenProgram:
     """Return the network of an XDF file, or the trace of a trace or a graph; told apart by what is in the file."""
     require_file(path, "a network (.xdf), a trace, or a graph of another tool")
-    recorded = is_trace_store(path) or is_turnus_trace(path)
-    if source_paths and (recorded or is_graph(path)):
+    if source_paths and is_recorded(path):
         raise OptionError(
             f"'{path}' has no sources to be found", expected="leave out --source-path: it is for networks"
         )
@@ -79,7 +76,7 @@ def load_program(path: str, source_paths: tuple[str, ...] = (), graph: GraphOpti
             assumed=found.assumed,
         )
     refuse_graph_options(graph)
-    if recorded:
+    if is_trace_file(path):
         return GivenProgram(path=path, network=None, trace=open_trace(path))
     with collector_paused():
         loaded = load_network(path, source_paths=source_paths)

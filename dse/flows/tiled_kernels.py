@@ -16,9 +16,8 @@ from dse.flows.kernels import TRACE_SIZE_2D, Block, KernelSource
 from dse.frontend.opencl.counting import count_kernel
 from dse.frontend.opencl.nest import loop_nest, loop_variables
 from dse.frontend.opencl.parse import KernelArgument, OpenClFile, arguments_of, parse_opencl
-from dse.gpu.kernel.tiling import LANES
 from dse.model.breakdown import KernelCounts, MeasuredTile, PredictedTile, TilePredictions
-from dse.model.kernel import KernelFeatures, MemoryInstruction, TraceMachine
+from dse.model.kernel import LANES, KernelFeatures, MemoryInstruction, TraceMachine
 
 _MOST_SIZE = 1 << 24
 _MOST_VALUE = (1 << 31) - 1

@@ -157,7 +157,12 @@ def is_graph_file(path: str) -> bool:
 
 def is_recorded(path: str) -> bool:
     """Return whether a path is that of a trace, or of a static graph that becomes one: nothing that can be run."""
-    return is_trace_store(path) or is_graph_file(path)
+    return is_trace_file(path) or is_graph_file(path)
+
+
+def is_trace_file(path: str) -> bool:
+    """Return whether a path is that of a trace: one that dse has written, or one of TURNUS."""
+    return is_trace_store(path) or is_turnus_trace(path)
 
 
 def import_any(path: str, net: str | None = None, graph: GraphOptions = PLAIN_GRAPH) -> Recorded:

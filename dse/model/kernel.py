@@ -131,11 +131,15 @@ class Kernel:
         return next(a for a in self.arrays if a.name == name)
 
 
+LANES = 32
+"""Threads of a warp."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceMachine:
     """What the trace analysis must know of a device: the cache that the trace meets and the size of a batch."""
 
-    warp_lanes: int = 32
+    warp_lanes: int = LANES
     batch_threads: int = 2048
     line_bytes: int = 64
     cache_bytes: int = 131072

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from dse.base.errors import ModelNotApplicable, OptionError
+from dse.base.paths import is_file_there
 from dse.base.registry import nearest_names
 from dse.codegen.cpp.natives import NativeForm, NativeForms
 from dse.program.ir import Actor, Native
@@ -231,17 +232,10 @@ def user_natives(texts: Iterable[str]) -> dict[str, UserNative]:
                 expected=f"--native UNIT.FUNCTION=FILE.cpp:SYMBOL, the file ending in {' '.join(_FILE_SUFFIXES)}",
             )
         path = Path(parts["file"])
-        if not _is_file(path):
+        if not is_file_there(path):
             raise OptionError(f"the native '{key}' cannot be bound to '{target}': there is no file '{path}'")
         found[key] = UserNative(key=key, file=path, symbol=parts["symbol"])
     return found
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # its name is too long, or a folder on the way is closed
-        return False
 
 
 def check_user_natives(network: Network, overrides: Overrides) -> None:

@@ -11,6 +11,7 @@ from dse.program.ir import Action
 from dse.program.network import Network
 from dse.program.types import FloatType, IntType, Type
 from dse.run.instance import Fabric, RunningActor
+from dse.run.recursion import room_for_recursion
 
 WaitKind: TypeAlias = Literal["tokens", "guard", "room", "unconnected"]
 
@@ -55,6 +56,7 @@ class Deadlock:
     """The least capacity with which the blocked action could fire."""
 
 
+@room_for_recursion()
 def find_waits(network: Network, actors: list[RunningActor], fabric: Fabric) -> tuple[Wait, ...]:
     """Return what each actor waits for: one entry for each candidate action of its present state."""
     return tuple(w for a in actors for w in _waits_of(network, a, fabric))

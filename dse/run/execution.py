@@ -23,7 +23,6 @@ from dse.run.natives.registry import NativeBindings
 from dse.run.natives.screen import Comparison, Screen
 from dse.run.options import RunOptions
 from dse.run.record import record_trace, without_tail
-from dse.run.recursion import room_for_recursion
 from dse.run.schedule import Scheduler, StopRules, Why
 
 __all__ = ["ChannelResult", "RunOptions", "RunResult", "run_network"]
@@ -117,12 +116,10 @@ def run_network(
             actors = [workshop.build(k, states, moved, output, natives[k]) for k in range(len(network.instances))]
         rules = StopRules(max_firings=options.max_firings, idle_firings=options.idle_firings)
         scheduler = Scheduler(actors, states, moved, rules, progress, wall)
-        with room_for_recursion():
-            why = scheduler.run()
+        why = scheduler.run()
     if context.input_bytes == b"":
         raise ExecutionError(f"the input '{options.input}' is empty")
-    with room_for_recursion():
-        waits = find_waits(network, actors, fabric) if why == "quiescent" else ()
+    waits = find_waits(network, actors, fabric) if why == "quiescent" else ()
     return RunResult(
         why=why,
         exit_code=scheduler.exit_code,

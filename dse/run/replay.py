@@ -31,7 +31,6 @@ from dse.run.natives.access import FileAccess
 from dse.run.natives.context import NativeContext, ProgramExit
 from dse.run.natives.registry import NativeBindings
 from dse.run.natives.screen import Screen
-from dse.run.recursion import room_for_recursion
 from dse.run.schedule import Scheduler, StopRules
 
 _UNIT = "dse.replay"
@@ -97,8 +96,7 @@ def _follow(fabric: Fabric, records: "list[_Record]", bindings: "_Bindings", out
     with collector_paused():
         actors = [workshop.build(k, states, moved, output, bindings.of_instance(k)) for k in indices]
     total = sum(len(r.ids) for r in records)
-    with room_for_recursion():
-        Scheduler(actors, states, moved, StopRules(max_firings=max(1, total), idle_firings=max(1, total))).run()
+    Scheduler(actors, states, moved, StopRules(max_firings=max(1, total), idle_firings=max(1, total))).run()
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ from dse.base.source import Span
 from dse.run.instance import RunningActor, fault_place, fault_text
 from dse.run.memory import MemoryWall, out_of_memory
 from dse.run.natives.context import InputRefused, ProgramExit, SourceExhausted
+from dse.run.recursion import room_for_recursion
 
 Why: TypeAlias = Literal["quiescent", "livelock", "budget", "exit", "frames"]
 """Why a run ended: nothing can fire; idle firings only; firing budget spent; ended by a native; frames shown."""
@@ -70,6 +71,7 @@ class Scheduler:
         """Firings of all actors so far."""
         return sum(a.n_firings for a in self.actors)
 
+    @room_for_recursion()
     def run(self) -> Why:
         """Run the initializers, then fire until a reason to stop is found; return it.
 

@@ -351,9 +351,8 @@ class _Costs:
         self._writes = writes
         self._parallel = parallel
         self._known: dict[tuple[int, int], ActorCost] = {}
-        self._outputs_of: dict[int, list[int]] = {}
-        for b, buffer in enumerate(tables.topology.buffers):
-            self._outputs_of.setdefault(buffer.source, []).append(b)
+        sources = [buffer.source for buffer in tables.topology.buffers]
+        self._outputs_of = _numbers_by(sources, len(tables.topology.actors))
 
     def anywhere(self, actor: int, row: int) -> ActorCost:
         """Return the costs of an actor with ``row`` of the tables, whoever fires in between; they stay known."""
@@ -374,7 +373,7 @@ class _Costs:
         count = np.append(tables.pair_count[pair_base : pair_base + n * n], np.zeros(n, dtype=np.int64))
         if tables.first_action[actor] >= 0:
             count[n * n + tables.first_action[actor]] = 1
-        path = PathTimes.zero(n, self._outputs(actor))
+        path = PathTimes.zero(n, list(self._outputs_of[actor]))
         work = Fraction(0)
         for x in range(n):
             if not tables.count[base + x]:
@@ -394,9 +393,6 @@ class _Costs:
 
     def _width(self, column: int, row: int) -> int:
         return int(self._tables.block_width[row, column])
-
-    def _outputs(self, actor: int) -> list[int]:
-        return self._outputs_of.get(actor, [])
 
     def _block(self, column: int, row: int, firings: int) -> "_Block":
         """Return the ticks of a block of firings, without its scheduling."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 from dse.gpu.kernel.transpose import index_expressions
 from dse.model.kernel import (
     ACCESS_CLASSES,
+    LANES,
     SECTOR_BYTES,
     ByClass,
     Kernel,
@@ -20,8 +21,6 @@ from dse.model.kernel import (
 )
 from dse.program.ir import ForEach, If, Index, Stmt, While
 from dse.program.walk import reads_any
-
-LANES = 32
 
 
 def tiled(kernel: Kernel, features: KernelFeatures) -> KernelFeatures | None:

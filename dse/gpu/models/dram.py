@@ -9,11 +9,10 @@ none of what a store covers.
 import math
 from dataclasses import dataclass, replace
 
-from dse.model.kernel import LINE_BYTES, SECTOR_BYTES, KernelFeatures, Stride, WarpAccess, WarpWork
+from dse.model.kernel import LANES, LINE_BYTES, SECTOR_BYTES, KernelFeatures, Stride, WarpAccess, WarpWork
 
 BURST_BYTES = 64
 """What DRAM moves for a single sector: a burst of GDDR5X and GDDR6. An assumption for other memories."""
-WARP_LANES = 32
 KEPT = 0.7
 """The share of L2 that keeps what is used again. An assumption."""
 DRIFT = 0.1
@@ -176,7 +175,7 @@ def _bytes_of(access: WarpAccess, box: _Box, *, at_once: bool, unit: int = SECTO
 
 def _bytes_at_most(access: WarpAccess, box: _Box, *, at_once: bool) -> float:
     """Return the bytes of the sectors of all executions, where an address is no affine form; no more than the array."""
-    warps = max(1.0, box.x * box.y * box.z / WARP_LANES)
+    warps = max(1.0, box.x * box.y * box.z / LANES)
     each = access.lines * LINE_BYTES if at_once else access.executions * access.sectors * SECTOR_BYTES
     return min(float(access.array_bytes), warps * each)
 

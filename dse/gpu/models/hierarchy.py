@@ -38,7 +38,6 @@ from dse.model.kernel import KernelFeatures, WarpAccess, WarpWork
 from dse.model.kernel_cost import Applicability, Bottleneck, KernelCost, PartCost
 
 _NAME = "hierarchy"
-LANES = 32
 REGISTERS = 32
 """Registers of a thread, where nobody compiled it: what small kernels of PolyBench have. An assumption."""
 P = 2.0

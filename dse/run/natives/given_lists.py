@@ -84,7 +84,7 @@ def _stored(of: Type) -> Callable[[Any], Any]:
         case BoolType():
             return lambda value: bool(_number(value))
         case FloatType():
-            return real if of.bits == 64 else lambda value: single(real(_number(value)))
+            return (lambda value: real(_number(value))) if of.bits == 64 else lambda value: single(real(_number(value)))
         case StringType():
             return _text
         case _:

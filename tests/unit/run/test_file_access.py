@@ -273,6 +273,10 @@ def spoil(a: list[list[int]], b: list[bool], f: list[float], s: list[str]) -> No
     b[1] = None  # type: ignore[call-overload]
 
 
+def digits(a: list[list[int]], b: list[bool], f: list[float], s: list[str]) -> None:
+    f[0] = "12"  # type: ignore[call-overload]
+
+
 FILLED = """actor A () ==> :
     @native procedure own(int(size=8) a[2][2], bool b[2], float f[1], String s[2]) end
     int(size=8) a[2][2]; bool b[2]; float f[1]; String s[2]; bool done := false;
@@ -287,6 +291,10 @@ def test_lists_that_a_native_of_the_user_fills_hold_values_of_their_types(tmp_pa
     for native, name in (("shorten", "a"), ("spoil", "b")):
         with pytest.raises(ExecutionError, match=f"'own', declared in A, left in '{name}' what is no value of it"):
             run_network(network, replace(options, natives=(("A.own", f"{__name__}:{native}"),)))
+    (tmp_path / "doubles").mkdir()
+    doubles = network_of(tmp_path / "doubles", (FILLED.replace("float f", "double f"),), "a=A")
+    with pytest.raises(ExecutionError, match="left in 'f' what is no value of it"):
+        run_network(doubles, replace(options, natives=(("A.own", f"{__name__}:digits"),)))
 
 
 def test_a_folder_whose_name_only_begins_alike_is_outside(tmp_path: Path, options: RunOptions) -> None:
