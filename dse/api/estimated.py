@@ -214,7 +214,12 @@ class EstimatedMappings(Sequence[EstimatedMapping]):
 
     @property
     def best(self) -> EstimatedMapping:
-        """The one of the smallest makespan, the first of equals. Raises ``DeadlockError`` where none completes."""
+        """The one of the smallest makespan, the first of equals. Raises ``DeadlockError`` where none completes.
+
+        Raises ``OptionError`` where there is no mapping at all.
+        """
+        if not self._mappings:
+            raise OptionError("there are no mappings, and so no best one", expected="give compare() at least one")
         alive = [m for m in self._mappings if not m.deadlock]
         if not alive:
             raise DeadlockError("none of the mappings completes", expected="`deadlock` of each says why")

@@ -21,8 +21,13 @@ class Picture:
         return self.svg
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the picture to a file and return its path. Raises ``OptionError`` where it cannot be written."""
+        """Write the picture to a file and return its path.
+
+        Raises ``OptionError`` where it cannot be written, or the name is that of another kind of picture.
+        """
         place = Path(path)
+        if place.suffix.lower() not in ("", ".svg"):
+            raise OptionError(f"'{place}' is to be {place.suffix[1:]}, and pictures are SVG", expected="a name in .svg")
         try:
             write_whole(place, self.svg)
         except OSError as cause:

@@ -25,7 +25,7 @@ from dse.base.registry import nearest_names
 from dse.flows.capacities import Capacities, read_capacities, search_capacities
 from dse.flows.clocks import clock_domains, fixed_clocks
 from dse.flows.estimate import ONE_CORE, one_core
-from dse.flows.mappings import read_mappings
+from dse.flows.mappings import beyond_cores, read_mappings
 from dse.flows.setting import Setting
 from dse.model.design_point import MOST_TOKENS, DesignPoint, ReleaseMode, TransferMode
 
@@ -158,7 +158,8 @@ class MappingReader:
         found = []
         for one in given.mappings:
             unsized = () if one.sized or sized else self._usual.assumed if one.text else (SIZES_UNSAID,)
-            found.append(ReadMapping(name=one.name, point=one.point, assumed=unsized))
+            beyond = beyond_cores([(one.name, one.point)], platform)
+            found.append(ReadMapping(name=one.name, point=one.point, assumed=(*unsized, *beyond)))
         return found
 
 

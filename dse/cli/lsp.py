@@ -5,6 +5,7 @@ import sys
 
 from dse.base.errors import OptionError
 from dse.cli.signals import note_kept
+from dse.frontend.network.projects import refuse_absent
 from dse.lsp.start import serve
 
 
@@ -14,6 +15,7 @@ def run(args: argparse.Namespace) -> int:
         raise OptionError(
             "'dse lsp' speaks with an editor, not with a terminal", expected="docs/editor.md says how to set one up"
         )
+    refuse_absent(args.source_path)
     note_kept("the editor keeps its texts")
     serve(tuple(args.source_path))
     return 0

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from dse.base.diagnostics import render
-from dse.base.errors import Diagnostic
+from dse.base.errors import Diagnostic, OptionError
 from dse.cli.progress import FiringLines, run_line
 from dse.cli.run_arguments import run_options
 from dse.cli.streams import READER_GONE, ReaderGone, print_json, program_output, say
@@ -26,6 +26,8 @@ _ENDINGS = {
 
 def run(args: argparse.Namespace) -> int:
     """Run the network; print what it prints; return 0, 1 (differs, failed) or 3 (deadlock)."""
+    if args.tolerance and not args.reference:
+        raise OptionError("--tolerance is for a comparison, and there is none", expected="give --reference FILE")
     options = replace(
         run_options(args),
         input=args.input,

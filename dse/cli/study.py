@@ -65,6 +65,8 @@ def _check(args: argparse.Namespace) -> None:
         raise OptionError(f"'{action}' takes one place, not {given}", expected="'compare' takes several")
     if args.output is not None and action != "export":
         raise OptionError(f"'{action}' does not write to a file", expected="leave out -o, or use 'export'")
+    if args.json and action == "export":
+        raise OptionError("'export' writes CSV or Parquet, no JSON", expected="leave out --json, or use 'show'")
     if action != "run":
         _refuse_options_of_run(args)
 

@@ -16,7 +16,7 @@ from dse.flows.check_report import DEFAULT_OPTIONS, CheckOptions, CheckReport, F
 from dse.flows.check_store import CheckStore
 from dse.frontend.cal.ast import UnitDecl
 from dse.frontend.network.elaborate import elaborate
-from dse.frontend.network.projects import SourceRoots, find_source_roots
+from dse.frontend.network.projects import SourceRoots, find_source_roots, refuse_absent
 from dse.frontend.network.sources import Library, SourceFiles
 from dse.native.natives import declared_natives, key_of, unbound_natives
 from dse.program.network import Network
@@ -91,6 +91,7 @@ class _Checker:
     """Checks files that share their parsed sources and, where their source roots agree, their lowered actors."""
 
     def __init__(self, options: CheckOptions) -> None:
+        refuse_absent(options.source_paths)
         self.options = options
         self.files = SourceFiles(partial=options.partial)
         self._roots: dict[Path, tuple[SourceRoots, tuple[Diagnostic, ...]]] = {}

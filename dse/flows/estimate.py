@@ -11,7 +11,7 @@ from dse.estimate.problem.build import build_tables
 from dse.flows.capacities import read_capacities, search_capacities
 from dse.flows.clocks import clock_domains, clocked_setting, clocks_of_points, fixed_clocks
 from dse.flows.graphs import GRAPH
-from dse.flows.mappings import read_mappings
+from dse.flows.mappings import beyond_cores, read_mappings
 from dse.flows.options import EstimateOptions
 from dse.flows.own_costs import deviations
 from dse.flows.program import unheard
@@ -215,6 +215,7 @@ def _of_mappings(options: EstimateOptions, setting: Setting) -> _Given:
     if any(not mapping.text for mapping in unsized):
         assumed = (*assumed, "FIFO capacities that a mapping does not give: those of the network, else 512 tokens")
     points = tuple((mapping.name, mapping.point) for mapping in given.mappings)
+    assumed = (*assumed, *beyond_cores(points, setting.platform))
     return _Given(points=points, assumed=assumed, warnings=tuple(gather.warnings), listed=given.listed)
 
 

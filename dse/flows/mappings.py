@@ -8,6 +8,7 @@ from typing import assert_never
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import FormatError, OptionError
+from dse.base.escaping import shown
 from dse.formats.mapping_csv import read_mapping_csv, read_text
 from dse.formats.mapping_text import read_mapping_text, states_buffers
 from dse.formats.mapping_words import TextOrigin
@@ -99,6 +100,22 @@ def read_mapping(
     return mappings[0]
 
 
+def beyond_cores(points: Sequence[tuple[str, DesignPoint]], platform: Platform) -> tuple[str, ...]:
+    """Return in words which mappings, by name, want more cores of a CPU unit than it has: what is assumed in them."""
+    found = []
+    for unit in platform.units:
+        wanted = [(name, sum(p.cores for p in point.partitions if p.unit == unit.name)) for name, point in points]
+        beyond = [(name, cores) for name, cores in wanted if unit.kind == "cpu" and cores > unit.cores]
+        if beyond:
+            name, cores = beyond[0]
+            more = f", and {len(beyond) - 1} more mappings do" if len(beyond) > 1 else ""
+            found.append(
+                f"cores enough for each partition: '{shown(name)}' takes {cores} of unit '{unit.name}', "
+                f"which has {unit.cores}{more}"
+            )
+    return tuple(found)
+
+
 def looks_like_mapping(text: str) -> bool:
     """Return whether a text that is no file is meant as a mapping, rather than as the name of a file."""
     named = text.strip().lower().endswith((".xcf", ".csv", ".xml")) and " " not in text.strip()
@@ -136,7 +153,7 @@ class _Reader:
 
     def _of_csv(self, path: str) -> list[GivenMapping]:
         errors, found = Gatherer(), list[GivenMapping]()
-        for row in read_mapping_csv(path):
+        for row in read_mapping_csv(path, self.gather):
             try:
                 mapping = self._of_text(row.text, row.origin)
             except FormatError as error:

@@ -67,8 +67,10 @@ def read_results(place: str) -> Results:
     """
     path = Path(place)
     folder, store = (path, path / STORE_NAME) if path.is_dir() else (path.parent, path)
-    if not store.is_file():
+    if not store.is_file() or store.suffix.lower() in (".yaml", ".yml"):
         what = "holds no results of a search" if path.is_dir() else "is no folder of results"
+        if path.is_file():
+            what = "says what to search for, and holds no results"
         raise OptionError(f"'{place}' {what}", expected="name a folder that `dse explore` wrote, with its study.sqlite")
     stored = read_study(store)
     ranked = _ranked(folder / RANKING) if store.name == STORE_NAME else None

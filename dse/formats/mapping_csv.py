@@ -9,6 +9,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dse.base.diagnostics import Gatherer
 from dse.base.errors import DseError, FormatError
 from dse.base.source import Span, file_span
 from dse.formats.mapping_words import TextOrigin
@@ -27,8 +28,8 @@ class MappingRow:
     origin: TextOrigin
 
 
-def read_mapping_csv(path: str) -> tuple[MappingRow, ...]:
-    """Return the rows of a CSV file, in their order; rows without a mapping are left out.
+def read_mapping_csv(path: str, gather: Gatherer | None = None) -> tuple[MappingRow, ...]:
+    """Return the rows of a CSV file, in their order. Rows without a mapping are left out: ``gather`` is warned of them.
 
     Raises:
         FormatError: the file cannot be read, has no column ``mapping``, or no row.
@@ -44,6 +45,10 @@ def read_mapping_csv(path: str) -> tuple[MappingRow, ...]:
         for line, cells in rows[1:]
         if (text := _cell(cells, column))
     )
+    left_out = [line for line, cells in rows[1:] if not _cell(cells, column)]
+    if left_out and gather is not None:
+        message = f"{len(left_out)} of {len(rows) - 1} rows have no mapping and are left out, this one first"
+        gather.warning(message, _line(path, source, left_out[0]))
     if not found:
         raise FormatError("there is no mapping in the file", span=file_span(path, 0), expected=_EXAMPLE)
     return found

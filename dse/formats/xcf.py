@@ -15,6 +15,7 @@ any other on the first CPU unit; the policy is that of the network element, else
 ``bufferSize`` of the network, else 512 tokens. A partition without instances is left out unless it names its unit.
 """
 
+import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import cast, get_args
@@ -53,7 +54,8 @@ def states_sizes(path: str) -> bool:
 def read_xcf(path: str, topology: Topology, platform: Platform, gather: Gatherer | None = None) -> DesignPoint:
     """Return the design point of a mapping file; its name is the one in the file, else the file's.
 
-    ``gather`` receives warnings: that the file no longer holds the design point whose digest it carries.
+    ``gather`` receives warnings: that the file names another network, or no longer holds the design point whose digest
+    it carries.
 
     Raises:
         FormatError: with everything that is wrong: unknown, repeated and missing actors, unknown policies, units,
@@ -74,11 +76,27 @@ def read_xcf_and_text(
     raise_errors(errors)
     point = _Reader(reader, topology, platform).design_point()
     raise_errors(errors)
+    if gather is not None:
+        _warn(reader, topology, point, gather)
+    return point, xml_text(reader.root)
+
+
+def _warn(reader: XmlReader, topology: Topology, point: DesignPoint, gather: Gatherer) -> None:
+    """Warn of a file that was written for another network, and of one that was changed after it was written."""
     digest = reader.attribute(reader.root, own("digest"))
-    if gather is not None and digest is not None and digest[0] != point.digest():
+    if digest is not None and digest[0] != point.digest():
         message = "the file was changed after it was written: it holds another design point than its digest says"
         gather.warning(message, digest[1], "its estimate differs from the one reported with it")
-    return point, xml_text(reader.root)
+    elements = reader.children(reader.root, "network")
+    named = reader.attribute(reader.root, "network") or next((reader.attribute(e, "id") for e in elements), None)
+    if named is not None and _last_name(named[0]) != _last_name(topology.name):
+        message = f"the file was written for network '{shorten(named[0])}', and this is '{topology.name}'"
+        gather.warning(message, named[1], "its actors fit; is it the file that you mean?")
+
+
+def _last_name(network: str) -> str:
+    """Return the name of a network without the packages in front of it, which some tools write."""
+    return re.split(r"[./]", network.strip())[-1].lower()
 
 
 @dataclass(slots=True)
@@ -120,9 +138,9 @@ class _Reader:
         if not groups:
             reader.error("there is no 'Partitioning'", reader.root, "expected '<Partitioning>' with partitions")
             return ()
-        partitions = []
+        partitions, named = [], dict[str, etree._Element]()
         for element in (e for group in groups for e in reader.children(group, "partition")):
-            partition = self._partition(element, owners)
+            partition = self._partition(element, owners, named)
             if partition.actors or reader.attribute(element, own("unit")) is not None:
                 partitions.append(partition)
         missing = [f"'{actor.name}'" for index, actor in enumerate(self.topology.actors) if index not in owners]
@@ -131,8 +149,15 @@ class _Reader:
             reader.error(message, groups[0], "expected each actor in one partition")
         return tuple(self._with_names(partitions))
 
-    def _partition(self, element: etree._Element, owners: dict[int, etree._Element]) -> Partition:
+    def _partition(
+        self, element: etree._Element, owners: dict[int, etree._Element], named: dict[str, etree._Element]
+    ) -> Partition:
+        """Return a partition. ``owners``: of the actors before it; ``named``: the partitions before it, by id."""
         identity = self.reader.required(element, "id") or ""
+        first = named.setdefault(identity, element)
+        if identity and first is not element:
+            where = f"the first is in line {self.reader.span(first).line}; give each an id of its own, or make them one"
+            self.reader.error(f"partition '{shorten(identity)}' is there twice", element, where, "id")
         instances = list(self.reader.children(element, "instance"))
         actors = [index for i in instances if (index := self._actor(i)) is not None and self._claim(index, i, owners)]
         policy = self._policy(element)
@@ -149,7 +174,7 @@ class _Reader:
 
     @staticmethod
     def _with_names(partitions: list[Partition]) -> list[Partition]:
-        """Return partitions with distinct names; the names of some tools are all the same."""
+        """Return partitions with distinct names: one's own name may be another's id."""
         seen: set[str] = set()
         named = []
         for index, partition in enumerate(partitions):

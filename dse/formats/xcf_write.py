@@ -1,5 +1,6 @@
 """Mapping files (.xcf): writing, in one of four dialects with the project's own attributes beside (see ``xcf``)."""
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -148,7 +149,9 @@ def _identities(point: DesignPoint, units: dict[str, Unit], dialect: XcfDialect,
     identities: list[str] = []
     for index, partition in enumerate(point.partitions):
         wanted = _wanted_identity(partition, units.get(partition.unit))
-        identities.append(wanted if wanted and wanted not in identities else f"{wanted or 'P'}{index}")
+        numbered = (f"{wanted or 'P'}{number}" for number in itertools.count(index))
+        candidates = itertools.chain([wanted] if wanted else [], numbered)
+        identities.append(next(identity for identity in candidates if identity not in identities))
     return identities
 
 

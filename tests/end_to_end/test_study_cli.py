@@ -185,6 +185,8 @@ def test_two_results_are_compared(results: Path, capsys: pytest.CaptureFixture[s
         (["compare", "{r}"], "there is nothing to compare"),
         (["show", "{r}", "{r}"], "'show' takes one place, not 2"),
         (["show", "{r}", "-o", "x.csv"], "'show' does not write to a file"),
+        (["show", "{r}/study.yaml"], "says what to search for, and holds no results"),
+        (["export", "{r}", "--json"], "writes CSV or Parquet, no JSON"),
         (["export", "{r}", "--trust"], "--trust means nothing"),
         (["export", "{r}", "-o", "{t}/x.xls"], "is no name of a table"),
         (["run", "{r}"], "is a folder, not a study file"),

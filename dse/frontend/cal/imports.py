@@ -1,11 +1,19 @@
 """Imports of units: loading them by qualified name, resolving single and wildcard imports, finding import cycles."""
 
 from collections.abc import Callable
+from enum import Enum
 
 from dse.frontend.cal import ast
 from dse.frontend.cal.names import FileScope, Reporter, file_scope, nearest
 
-UnitLoader = Callable[[str], ast.CalFile | None]
+
+class BrokenUnit(Enum):
+    """Stands for a unit whose file is there and has errors, which are reported."""
+
+    BROKEN = "broken"
+
+
+UnitLoader = Callable[[str], ast.CalFile | BrokenUnit | None]
 """Returns the unit with a qualified name (``std.util.Math``), or None when the source folders do not have it."""
 
 
@@ -17,12 +25,16 @@ class UnitScopes:
         self._reporter = reporter
         self._scopes: dict[str, FileScope | None] = {}
         self._path: list[str] = []
+        self._broken: set[str] = set()
 
     def find(self, name: str) -> FileScope | None:
         """Return the scope of the unit with a qualified name, or None when there is none (nothing is reported)."""
         if name not in self._scopes:
             file = self._units(name)
-            if file is None or not isinstance(file.entity, ast.UnitDecl):
+            if file is BrokenUnit.BROKEN:
+                self._broken.add(name)
+                self._scopes[name] = None
+            elif file is None or not isinstance(file.entity, ast.UnitDecl):
                 self._scopes[name] = None
             else:
                 self._scopes[name] = scope = file_scope(file, self._reporter)
@@ -45,7 +57,9 @@ class UnitScopes:
                 self._reporter.error(f"cyclic import: {chain}", declaration.span, "remove one of the imports")
                 continue
             imported = self.find(unit)
-            if imported is None:
+            if imported is None and unit in self._broken:
+                scope.incomplete = True
+            elif imported is None:
                 self._report_missing(unit, declaration)
             elif declaration.wildcard:
                 scope.wildcards.append(imported)
@@ -59,8 +73,13 @@ class UnitScopes:
             known = [*unit.variables, *unit.functions, *unit.procedures]
             message = f"the unit '{unit.qualified_name}' declares no '{member}'"
             self._reporter.error(message, declaration.span, nearest(member, known))
-        else:
-            scope.singles[member] = unit
+            return
+        before = scope.singles.setdefault(member, unit)
+        if before is not unit:
+            message = f"'{member}' is imported from '{before.qualified_name}' already, which is the one that is meant"
+            self._reporter.warning(
+                message, declaration.span, "remove one of the imports; a reference may name its unit"
+            )
 
     def _report_missing(self, unit: str, declaration: ast.ImportDecl) -> None:
         hint = "a unit is the file of that name below a source folder of the project, or of one that it refers to"

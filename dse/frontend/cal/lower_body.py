@@ -203,7 +203,8 @@ class BodyLowering:
             self._error(f"'{name.name}' is a function and cannot be called as a statement", name.span, hint)
         else:
             known = [*scope.file.routine_names(function=False), *_BUILT_IN]
-            self._error(f"unknown procedure '{name.name}'", name.span, nearest(name.name, known))
+            message = f"unknown procedure '{name.name}'"
+            self._symbols.reporter.unknown(message, name.span, nearest(name.name, known), scope.file)
         return None
 
     def _print(self, statement: ast.CallStmt, scope: LocalScope) -> ir.Stmt | None:

@@ -176,7 +176,7 @@ class ExprLowering:
         if found is None:
             routines = (self._symbols.find_routine(name, scope, function=f) for f in (True, False))
             hint = "it is a routine, not a variable" if any(routines) else nearest(name.name, scope.known_names())
-            self._error(f"unknown variable '{name.name}'", name.span, hint)
+            self._symbols.reporter.unknown(f"unknown variable '{name.name}'", name.span, hint, scope.file)
         return found
 
     def element_type(self, name: ast.Name, symbol: VariableSymbol, indices: int, span: Span) -> Type | None:
@@ -294,7 +294,7 @@ class ExprLowering:
             self._error(f"'{name.name}' is a procedure and has no value", name.span, "call it as a statement")
         else:
             hint = nearest(name.name, scope.file.routine_names(function=True))
-            self._error(f"unknown function '{name.name}'", name.span, hint)
+            self._symbols.reporter.unknown(f"unknown function '{name.name}'", name.span, hint, scope.file)
 
     def _conditional(self, expr: ast.IfExpr, scope: LocalScope) -> ir.Expr | None:
         branches: list[tuple[ast.IfExpr, ir.Expr | None, ir.Expr | None]] = []

@@ -39,6 +39,13 @@ class Reporter:
             self._seen.add((message, span))
             self._gather.warning(message, span, expected)
 
+    def unknown(self, message: str, span: Span, expected: str, file: "FileScope") -> None:
+        """Record that a name is unknown, unless a unit with errors, which are reported, may declare it."""
+        if file.incomplete:
+            self.failed = True
+        else:
+            self.error(message, span, expected)
+
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return a sentence with the known names near to ``name``, all of them when few are known, or nothing."""
@@ -146,6 +153,8 @@ class FileScope:
     singles: dict[str, "FileScope"] = field(default_factory=dict)
     """Single imports: the name and the unit that declares it."""
     wildcards: list["FileScope"] = field(default_factory=list)
+    incomplete: bool = False
+    """Whether a unit that it imports has errors, so that nobody knows what that declares."""
 
     @property
     def qualified_name(self) -> str:

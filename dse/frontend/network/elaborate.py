@@ -19,9 +19,9 @@ from dse.frontend.cal.ast import ActorDecl, CalFile
 from dse.frontend.network.arguments import actor_arguments, network_arguments
 from dse.frontend.network.expressions import shown
 from dse.frontend.network.network_scope import NetworkArguments, NetworkScope, same_kind
-from dse.frontend.network.projects import find_source_roots, is_class_name
+from dse.frontend.network.projects import find_source_roots, is_class_name, refuse_absent
 from dse.frontend.network.sources import Library, SourceFiles
-from dse.model.xdf import Direction, XdfConnection, XdfEndpoint, XdfInstance, XdfNetwork
+from dse.model.xdf import Direction, XdfAttribute, XdfConnection, XdfEndpoint, XdfInstance, XdfNetwork
 from dse.program.ir import Actor
 from dse.program.network import Connection, Instance, Network
 
@@ -49,8 +49,9 @@ def load_network(
     ``source_paths`` are searched before the roots found from the path. With ``strict``, unconnected ports, unknown
     arguments and missing arguments are errors. With ``partial``, instances of missing classes and connections that
     lead nowhere, have a second writer or differ in type are left out with a warning. Raises ``SourceError`` with
-    everything that is wrong.
+    everything that is wrong, and ``OptionError`` for a source path that is no folder.
     """
+    refuse_absent(source_paths)
     gather = Gatherer()
     if path.lower().endswith(".cal"):
         gather.error(
@@ -312,21 +313,25 @@ class _Elaborator:
 
     def buffer_size(self, connection: XdfConnection, scope: NetworkScope) -> int | None:
         """Return the buffer size that a connection asks for, in tokens, or None."""
-        for attribute in connection.attributes:
-            if attribute.name != BUFFER_SIZE:
-                continue
-            if attribute.value is None:
-                self.gather.error(f"{BUFFER_SIZE} has no value", attribute.span, "expected an 'Expr' element in it")
-                return None
-            size = scope.evaluate(attribute.value)
-            if size is None:
-                return None
-            if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MAX_BUFFER_TOKENS:
-                expected = f"expected an integer number of tokens from 1 to {MAX_BUFFER_TOKENS}"
-                self.gather.error(f"{BUFFER_SIZE} is {shown(size)}", attribute.value.span, expected)
-                return None
-            return size
-        return None
+        sizes = [attribute for attribute in connection.attributes if attribute.name == BUFFER_SIZE]
+        for attribute in sizes[1:]:
+            message = f"{BUFFER_SIZE} is given twice, and the first one holds"
+            self.gather.warning(message, attribute.span, "leave out one of them")
+        return self.size_of(sizes[0], scope) if sizes else None
+
+    def size_of(self, attribute: XdfAttribute, scope: NetworkScope) -> int | None:
+        """Return the tokens that an attribute gives; None after an error."""
+        if attribute.value is None:
+            self.gather.error(f"{BUFFER_SIZE} has no value", attribute.span, "expected an 'Expr' element in it")
+            return None
+        size = scope.evaluate(attribute.value)
+        if size is None:
+            return None
+        if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MAX_BUFFER_TOKENS:
+            expected = f"expected an integer number of tokens from 1 to {MAX_BUFFER_TOKENS}"
+            self.gather.error(f"{BUFFER_SIZE} is {shown(size)}", attribute.value.span, expected)
+            return None
+        return size
 
     def report_unconnected(self, xdf: XdfNetwork, parts: dict[str, _Part | None]) -> None:
         """Report ports of instances that no connection of this file names, and network ports that lead nowhere."""

@@ -12,10 +12,13 @@ The rule, in this order (a class is taken from the first root that has it):
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from dse.base.diagnostics import Gatherer
+from dse.base.errors import OptionError
+from dse.base.escaping import shown
 from dse.base.paths import is_file_there
 from dse.formats.eclipse import is_project, read_project
 
@@ -82,6 +85,14 @@ def find_source_roots(path: str, source_paths: tuple[str, ...], gather: Gatherer
         project=None if project is None else _shown(project, relative),
         missing_projects=tuple(missing),
     )
+
+
+def refuse_absent(source_paths: Iterable[str]) -> None:
+    """Raise ``OptionError`` for a source path that is no folder."""
+    for path in source_paths:
+        if not Path(path).is_dir():
+            what = "is no folder" if Path(path).exists() else "does not exist"
+            raise OptionError(f"the source path '{shown(path)}' {what}", expected="name a folder that holds classes")
 
 
 def join(folder: str, relative: str) -> str:

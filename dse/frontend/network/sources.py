@@ -4,7 +4,7 @@ One ``SourceFiles`` serves a whole run; a ``Library`` looks classes up in the so
 are kept with what they belong to, so that each network that uses a broken file reports it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from dse.formats.xdf import parse_xdf
 from dse.frontend.cal.ast import ActorDecl, CalFile, UnitDecl
 from dse.frontend.cal.cache import load_cal, parse_edited
 from dse.frontend.cal.consteval import Value
+from dse.frontend.cal.imports import BrokenUnit, UnitLoader
 from dse.frontend.cal.lower_actor import check_actor, check_unit, lower_actor
 from dse.frontend.network.projects import SourceRoots, absolute, join
 from dse.frontend.network.validate import Report, validate_xdf
@@ -212,12 +213,12 @@ class Library:
             actor = lower_actor(file, dict(arguments), self._units(used, own), own, instance_span=span)
         return _Lowered(actor, tuple(own.diagnostics), used)
 
-    def _units(self, used: dict[str, str | None], gather: Gatherer) -> Callable[[str], CalFile | None]:
+    def _units(self, used: dict[str, str | None], gather: Gatherer) -> UnitLoader:
         """Return the function by which lowering asks for a unit; it notes in ``used`` where each name led."""
 
-        def unit(name: str) -> CalFile | None:
+        def unit(name: str) -> CalFile | BrokenUnit | None:
             path = used[name] = self._unit_path(name)
-            return None if path is None else self.files.cal(path, gather)
+            return None if path is None else self.files.cal(path, gather) or BrokenUnit.BROKEN
 
         return unit
 

@@ -173,6 +173,12 @@ def test_three_mappings_side_by_side(p: dse.Program) -> None:
     ET.fromstring(found.plot().svg)
     assert isinstance(found[:2], dse.EstimatedMappings)
     assert "3 estimated mappings, best" in repr(found)
+    each = {f"P{k}": [actor] for k, actor in enumerate(p.actors)}
+    cpu = next(unit for unit in found[0].setting.platform.units if unit.kind == "cpu")
+    said = [text for text in p.estimate(each).assumed if text.startswith("cores enough")]
+    assert [text.endswith(f"takes {len(each)} of unit 'cpu', which has {cpu.cores}") for text in said] == [True] * (
+        len(each) > cpu.cores
+    )
 
 
 def test_pictures(p: dse.Program, tmp_path: Path) -> None:
@@ -181,6 +187,10 @@ def test_pictures(p: dse.Program, tmp_path: Path) -> None:
         picture = found.plot(kind)  # type: ignore[arg-type]
         ET.fromstring(picture.svg)
         assert len(repr(picture)) < 120
+    with pytest.raises(dse.OptionError, match="pictures are SVG"):
+        found.plot().save(tmp_path / "x.png")
+    with pytest.raises(dse.OptionError, match="there are no mappings"):
+        _ = p.compare([]).best
     assert found.plot().save(tmp_path / "x.svg").read_text() == found.plot()._repr_svg_()
     with pytest.raises(dse.OptionError, match="unknown picture 'netwrk'"):
         found.plot("netwrk")  # type: ignore[arg-type]

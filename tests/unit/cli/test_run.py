@@ -93,6 +93,8 @@ def test_a_difference_from_the_reference_has_exit_code_1(tmp_path: Path, capsys:
     assert main(arguments) == 1
     assert "0 of 1 equal the reference; largest difference 3" in capsys.readouterr().err
     assert main([*arguments, "--tolerance", "3"]) == 0
+    assert main([*arguments[:2], "--tolerance", "3"]) == 2
+    assert "there is none" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

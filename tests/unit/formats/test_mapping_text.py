@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dse.base.diagnostics import render
+from dse.base.diagnostics import Gatherer, render
 from dse.base.errors import DseError, FormatError
 from dse.formats.connections import Buffers
 from dse.formats.mapping_csv import read_mapping_csv
@@ -207,7 +207,11 @@ def test_rows_of_a_csv_file(tmp_path: Path) -> None:
     path.write_text(
         'rank,Mapping,name\r\n1,"P0:src,sink P1:*",two\r\n\r\n2,P0:*,\r\n3,"P0:srk ""x"" P1:*",\r\n4,,x\r\n'
     )
-    rows = read_mapping_csv(str(path))
+    told = Gatherer()
+    rows = read_mapping_csv(str(path), told)
+    assert [(d.message, d.span.line) for d in told.warnings] == [
+        ("1 of 4 rows have no mapping and are left out, this one first", 6)
+    ]
     assert [(row.name, row.text, row.origin.line) for row in rows] == [
         ("two", "P0:src,sink P1:*", 2),
         ("", "P0:*", 4),

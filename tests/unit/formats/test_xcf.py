@@ -177,6 +177,33 @@ def test_a_changed_file_is_told(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(("dialect", "kind"), [("exelixi", "attribute"), ("streamblocks", "element")])
+def test_the_file_of_another_network_is_told(tmp_path: Path, dialect: XcfDialect, kind: str) -> None:
+    path = tmp_path / "m.xcf"
+    write_xcf(POINT, NET, str(path), platform=PLATFORM, dialect=dialect)
+    warnings = Gatherer()
+    path.write_text(path.read_text().replace('"jpeg"', '"org.codecs.JPEG"'))
+    assert read_xcf(str(path), NET, PLATFORM, warnings) == POINT
+    assert warnings.diagnostics == []
+    path.write_text(path.read_text().replace('"org.codecs.JPEG"', '"org.codecs.AVC"'))
+    read_xcf(str(path), NET, PLATFORM, warnings)
+    (warning,) = warnings.warnings
+    assert warning.message == "the file was written for network 'org.codecs.AVC', and this is 'jpeg'"
+    assert warning.span.line == (2 if kind == "attribute" else 3)
+
+
+@pytest.mark.parametrize("dialect", get_args(XcfDialect))
+def test_partitions_called_as_numbers_of_others(tmp_path: Path, dialect: XcfDialect) -> None:
+    names = ("PG2", "a", "b", "PG3")
+    parts = tuple(
+        Partition(name=name, actors=(k,), unit="cpu" if "PG" in name else "gpu") for k, name in enumerate(names)
+    )
+    point = replace(POINT, partitions=parts)
+    path = tmp_path / "m.xcf"
+    write_xcf(point, NET, str(path), platform=PLATFORM, dialect=dialect)
+    assert read_xcf(str(path), NET, PLATFORM).partitions == parts
+
+
 def test_unknown_parts_are_kept_on_a_rewrite(tmp_path: Path) -> None:
     old = tmp_path / "old.xcf"
     old.write_text(
@@ -197,7 +224,7 @@ WRONG = """\
     <Partition id="P3" d:unit="cpux" d:cores="0"><Instance id="sink"/></Partition>
     <Partition id="P4" pe="FPGA" scheduling="STATIC_ORDER"><Instance id="idct/row"/><order>
       <Instance id="src"/></order></Partition>
-  </Partitioning>
+    <Partition id="P2"/></Partitioning>
   <d:buffers>
     <d:buffer source="src" source-port="O0" target="idct/row" target-port="I0" size="0"/>
     <d:buffer source="src" source-port="O1" target="sink" target-port="I0"/>
@@ -226,6 +253,7 @@ def test_all_errors_at_once(tmp_path: Path) -> None:
         (6, "partition 'P4' is on an FPGA, which no platform here has"),
         (6, "the static order leaves out actors"),
         (7, "actor 'src' of the order is not in the partition"),
+        (8, "partition 'P2' is there twice"),
         (10, "size of 'buffer' is '0'"),
         (11, "the connection has no 'size'"),
         (12, "there is no connection src.O9->sink.I0 in network 'jpeg'"),
@@ -233,6 +261,7 @@ def test_all_errors_at_once(tmp_path: Path) -> None:
     ]
     near = {d.message: d.expected for d in caught.value.diagnostics}
     assert near["there is no actor 'scr' in network 'jpeg'"] == "did you mean 'src'?"
+    assert near["partition 'P2' is there twice"].startswith("the first is in line 4; give each an id of its own")
     assert near["actor 'src' is placed twice"] == "the first place is in line 3"
     assert "src.O1->sink.I0" in near["there is no connection src.O9->sink.I0 in network 'jpeg'"]
 

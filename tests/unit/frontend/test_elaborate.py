@@ -281,6 +281,16 @@ def test_errors(folder: Path, body: str, expected: list[str]) -> None:
     assert errors(folder, body) == expected
 
 
+def test_a_second_buffer_size_is_told(folder: Path) -> None:
+    twice = (
+        connect("s.O", "t.I", integer(3)).replace("</Connection>", "")
+        + connect("s.O", "t.I", integer(4)).split(">", 1)[1]
+    )
+    loaded = load(folder, instance("s", "Source") + instance("t", "Sink") + twice)
+    assert [c.capacity for c in loaded.network.connections] == [3]
+    assert [d.message for d in loaded.warnings] == ["bufferSize is given twice, and the first one holds"]
+
+
 def test_an_error_inside_a_network_used_twice_is_reported_once(folder: Path) -> None:
     write(folder, "Inner", instance("a", "Gone"))
     assert errors(folder, instance("i", "Inner"), instance("j", "Inner")) == ["class 'Gone' not found"]

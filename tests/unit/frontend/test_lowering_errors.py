@@ -6,6 +6,7 @@ from dse.base.diagnostics import Gatherer
 from dse.base.source import NO_SPAN, file_span
 from dse.frontend.cal import ast
 from dse.frontend.cal.consteval import Value
+from dse.frontend.cal.imports import BrokenUnit
 from dse.frontend.cal.lower_actor import check_unit, lower_actor
 from tests.unit.frontend.lowering_support import body_actor, errors_of, lower_text, parse
 
@@ -206,6 +207,25 @@ def test_imports_that_lead_nowhere() -> None:
     ]
     assert "foo" in errors[0].expected
     assert "write '.*'" in errors[1].expected
+
+
+def test_a_unit_with_errors_is_no_missing_one() -> None:
+    source = "import p.Bad.*;\nimport p.Bad.M;\nactor A() ==> : int x := N; int y := f(1) + true;\nend"
+    gather, units = Gatherer(), {"p.Bad": BrokenUnit.BROKEN}
+    assert lower_actor(parse(source), {}, units.get, gather) is None
+    assert [(e.message, e.span.line) for e in gather.diagnostics] == []
+    gather = Gatherer()
+    assert lower_actor(parse(source.replace("N;", "true + 1;")), {}, units.get, gather) is None
+    assert [e.message for e in gather.diagnostics] == ["'+' does not apply to bool and uint(size=1)"]
+
+
+def test_one_name_from_two_units() -> None:
+    units = {"p.U": "package p; unit U: int n = 1; end", "p.V": "package p; unit V: int n = 2; end"}
+    actor, gather = lower_text("import p.U.n;\nimport p.U.n;\nimport p.V.n;\nactor A() ==> : int x := n; end", units)
+    assert actor is not None
+    assert [(w.message, w.span.line) for w in gather.warnings] == [
+        ("'n' is imported from 'p.U' already, which is the one that is meant", 3)
+    ]
 
 
 def test_a_missing_unit_is_a_warning_until_a_name_of_it_is_used() -> None:

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from dse.base.diagnostics import Gatherer
-from dse.frontend.network.projects import SourceRoots, find_source_roots, is_class_name
+from dse.base.errors import OptionError
+from dse.flows.check import CheckOptions, check_file
+from dse.frontend.network.projects import SourceRoots, find_source_roots, is_class_name, refuse_absent
 
 
 def project(
@@ -104,6 +106,16 @@ def test_given_source_paths_come_first(tmp_path: Path) -> None:
     roots = roots_of(touch(tmp_path / "App/src/Top.xdf"), str(tmp_path / "mine"))
     assert roots.folders[0] == str(tmp_path / "mine")
     assert roots.find("C") == str(other)
+
+
+def test_source_paths_that_are_no_folders(tmp_path: Path) -> None:
+    file = touch(tmp_path / "C.cal")
+    refuse_absent([str(tmp_path)])
+    for path, message in ((file, "is no folder"), (tmp_path / "none", "does not exist")):
+        with pytest.raises(OptionError, match=message):
+            refuse_absent([str(tmp_path), str(path)])
+        with pytest.raises(OptionError, match=message):
+            check_file(str(file), CheckOptions(source_paths=(str(path),)))
 
 
 def test_roots_are_written_like_the_path_of_the_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,7 +102,7 @@ class XcfReader {
     }
   }
 
-  /// Give partitions distinct names; those of some tools are all the same.
+  /// Give partitions distinct names: one's own name may be another's id.
   static void name_distinctly(std::vector<Partition>& partitions) {
     std::map<std::string, int> seen;
     for (std::size_t k = 0; k != partitions.size(); ++k) {
@@ -117,6 +117,7 @@ class XcfReader {
   Partition partition(const xml::Element& element) {
     Partition result;
     const std::string* identity = reader_.required(element, {"id"});
+    refuse_repeated(identity == nullptr ? "" : *identity, element);
     result.name = reader_.text(element, own("name"));
     if (result.name.empty() && identity != nullptr) {
       result.name = *identity;
@@ -139,6 +140,17 @@ class XcfReader {
     result.order = order(element, result);
     check_clock(element);
     return result;
+  }
+
+  /// Record the place of an id; a second one is an error.
+  void refuse_repeated(const std::string& identity, const xml::Element& element) {
+    const xml::Element* first = named_.try_emplace(identity, &element).first->second;
+    if (!identity.empty() && first != &element) {
+      reader_.error("partition '" + shortened(identity) + "' is there twice", element,
+                    "the first is in line " + std::to_string(reader_.line(*first)) +
+                        "; give each an id of its own, or make them one",
+                    {"id"});
+    }
   }
 
   /// Return the actor that an instance names, -1 after an error.
@@ -327,6 +339,7 @@ class XcfReader {
   xml::Reader reader_;
   const NetworkNames& names_;
   std::vector<const xml::Element*> owners_;
+  std::map<std::string, const xml::Element*> named_;
 };
 
 }  // namespace detail
