@@ -68,16 +68,23 @@ def read_results(place: str) -> Results:
     path = Path(place)
     folder, store = (path, path / STORE_NAME) if path.is_dir() else (path.parent, path)
     if not store.is_file() or store.suffix.lower() in (".yaml", ".yml"):
-        what = "holds no results of a search" if path.is_dir() else "is no folder of results"
-        if path.is_file():
-            what = "says what to search for, and holds no results"
-        raise OptionError(f"'{place}' {what}", expected="name a folder that `dse explore` wrote, with its study.sqlite")
+        raise _no_results(path)
     stored = read_study(store)
     ranked = _ranked(folder / RANKING) if store.name == STORE_NAME else None
     order = {} if ranked is None else {digest: rank for rank, digest in enumerate(ranked.digests)}
     known = [e for e in stored.evaluations if not (e.deadlock or e.cut)]
     listed = sorted(known, key=lambda e: (order.get(e.digest, len(order)), e.makespan, e.ordinal))
     return Results(folder=place, stored=stored, ranked=ranked, ranking=tuple(listed))
+
+
+def _no_results(path: Path) -> OptionError:
+    """Return the error for a place without results."""
+    what = "is no folder of results"
+    if path.is_dir():
+        what = "holds no results of a search"
+    elif path.is_file():
+        what = "says what to search for, and holds no results"
+    return OptionError(f"'{path}' {what}", expected="name a folder that `dse explore` wrote, with its study.sqlite")
 
 
 def _ranked(path: Path) -> RankedResult | None:

@@ -45,13 +45,18 @@ def read_mapping_csv(path: str, gather: Gatherer | None = None) -> tuple[Mapping
         for line, cells in rows[1:]
         if (text := _cell(cells, column))
     )
-    left_out = [line for line, cells in rows[1:] if not _cell(cells, column)]
-    if left_out and gather is not None:
-        message = f"{len(left_out)} of {len(rows) - 1} rows have no mapping and are left out, this one first"
-        gather.warning(message, _line(path, source, left_out[0]))
     if not found:
         raise FormatError("there is no mapping in the file", span=file_span(path, 0), expected=_EXAMPLE)
+    left_out = [_line(path, source, line) for line, cells in rows[1:] if not _cell(cells, column)]
+    _warn_of(left_out, len(rows) - 1, gather)
     return found
+
+
+def _warn_of(left_out: Sequence[Span], rows: int, gather: Gatherer | None) -> None:
+    """Warn of rows without a mapping."""
+    if left_out and gather is not None:
+        message = f"{len(left_out)} of {rows} rows have no mapping and are left out, this one first"
+        gather.warning(message, left_out[0])
 
 
 def _cell(cells: Sequence[str], column: int) -> str:

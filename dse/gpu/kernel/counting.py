@@ -68,24 +68,57 @@ class SampledWarps:
     """Of the parallel variables, shape (warps, lanes)."""
     active: Vector
     """Which lanes have work, of the same shape."""
+    weights: np.ndarray
+    """How many sampled warps each stands for, by the kinds of warps; 1 where all are of one kind."""
     share: float
 
 
-def sampled_warps(kernel: Kernel, block: tuple[int, int, int], lanes: int, warps: int) -> SampledWarps:
-    """Return evenly spaced warps of a grid, of those that have work where these can be listed."""
-    shape = block[: max(1, len(kernel.parallel))]
-    grid = [-(-p.width // b) for p, b in zip(kernel.parallel, shape, strict=False)] or [1]
-    total = math.prod(grid) * -(-math.prod(shape) // lanes)
-    working = None
-    if warps < total <= MOST_LISTED and any(
-        p.idle or p.width % b for p, b in zip(kernel.parallel, shape, strict=False)
-    ):
-        _, active = _lanes_of(kernel, shape, grid, lanes, np.arange(total))
-        working = np.flatnonzero(active.any(axis=1))
-    chosen = _both_ends(total if working is None else len(working), warps)
-    values, active = _lanes_of(kernel, shape, grid, lanes, chosen if working is None else working[chosen])
-    share = float(active.any(axis=1).mean()) if working is None else len(working) / total
-    return SampledWarps(values=values, active=active, share=share)
+def sampled_warps(
+    kernel: Kernel, block: tuple[int, int, int], lanes: int, warps: int, *, apart: tuple[Expr, ...] = ()
+) -> SampledWarps:
+    """Return evenly spaced warps of a grid, of those that have work where these can be listed.
+
+    ``apart``: conditions of the kernel. Warps that differ in which of them any of their lanes meets are kinds of their
+    own, and some of each are sampled: a few warps out of many may be the only ones that do what is behind a condition.
+    """
+    grid = _Grid.of(kernel, block, lanes)
+    working = grid.working() if grid.is_ragged() and warps < grid.warps <= MOST_LISTED else None
+    chosen = _both_ends(grid.warps, warps) if working is None else working[_both_ends(len(working), warps)]
+    weights = np.ones(len(chosen))
+    if apart and grid.warps > warps:
+        listed = _both_ends(grid.warps, MOST_LISTED) if working is None else working
+        kinds = _kinds(kernel, apart, *grid.lanes_of(listed))
+        if kinds.max():
+            chosen, weights = _of_each_kind(listed, kinds, warps)
+    values, active = grid.lanes_of(chosen)
+    share = float(np.average(active.any(axis=1), weights=weights))
+    if working is not None:
+        share = len(working) / grid.warps
+    return SampledWarps(values=values, active=active, weights=weights, share=share)
+
+
+def _kinds(kernel: Kernel, conditions: tuple[Expr, ...], values: dict[str, Vector], active: Vector) -> np.ndarray:
+    """Return the kind of each warp, a number: which conditions any of its lanes meets, and which any does not."""
+    known: dict[str, Vector | int | None] = {**values, **integer_values(kernel)}
+    found = np.zeros((len(active), 2 * len(conditions)), dtype=bool)
+    for k, condition in enumerate(conditions):
+        value = LaneValues(known).value(condition)
+        if value is not None:
+            met = np.broadcast_to(np.asarray(value) != 0, active.shape)
+            found[:, 2 * k], found[:, 2 * k + 1] = (met & active).any(axis=1), (~met & active).any(axis=1)
+    return np.unique(found, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def _of_each_kind(listed: np.ndarray, kinds: np.ndarray, warps: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return some of each kind of the warps that are listed, more of the frequent ones, and what each stands for."""
+    chosen, weights = list[np.ndarray](), list[np.ndarray]()
+    for kind in range(int(kinds.max()) + 1):
+        members = listed[kinds == kind]
+        own = members[_both_ends(len(members), max(2, round(warps * len(members) / len(listed))))]
+        chosen.append(own)
+        weights.append(np.full(len(own), len(members) / len(own)))
+    together = np.concatenate(weights)
+    return np.concatenate(chosen), together * (len(together) / together.sum())
 
 
 def _both_ends(total: int, most: int) -> np.ndarray:
@@ -99,24 +132,53 @@ def _both_ends(total: int, most: int) -> np.ndarray:
     return np.unique(np.concatenate([half, total - 1 - half]))
 
 
-def _lanes_of(
-    kernel: Kernel, shape: tuple[int, ...], grid: list[int], lanes: int, chosen: np.ndarray
-) -> tuple[dict[str, Vector], Vector]:
-    """Return the values of the parallel variables in some warps, given by number, and which lanes have work."""
-    threads = math.prod(shape)
-    per_block = -(-threads // lanes)
-    in_block = (chosen % per_block)[:, None] * lanes + np.arange(lanes)[None, :]
-    number = np.broadcast_to((chosen // per_block)[:, None], in_block.shape)
-    active = in_block < threads
-    values: dict[str, Vector] = {}
-    for axis, loop in enumerate(kernel.parallel):
-        place = in_block % shape[axis] + number % grid[axis] * shape[axis]
-        in_block, number = in_block // shape[axis], number // grid[axis]
-        active = active & (place >= loop.idle) & (place < loop.width)
-        values[loop.variable.name] = loop.low + (place - loop.idle) * loop.step
-    if not kernel.parallel:
-        active = active & (np.arange(lanes)[None, :] == 0)
-    return values, active
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """The warps of a grid, which have numbers: those of a block follow each other, and blocks do, x first."""
+
+    kernel: Kernel
+    shape: tuple[int, ...]
+    """Of a block, in as many axes as the kernel has."""
+    blocks: tuple[int, ...]
+    """Along each axis."""
+    lanes: int
+
+    @classmethod
+    def of(cls, kernel: Kernel, block: tuple[int, int, int], lanes: int) -> "_Grid":
+        """Return the grid of a kernel in blocks of a shape."""
+        shape = block[: max(1, len(kernel.parallel))]
+        blocks = tuple(-(-p.width // b) for p, b in zip(kernel.parallel, shape, strict=False)) or (1,)
+        return cls(kernel, shape, blocks, lanes)
+
+    @property
+    def warps(self) -> int:
+        """How many warps there are."""
+        return math.prod(self.blocks) * -(-math.prod(self.shape) // self.lanes)
+
+    def is_ragged(self) -> bool:
+        """Whether some threads have no work."""
+        return any(p.idle or p.width % b for p, b in zip(self.kernel.parallel, self.shape, strict=False))
+
+    def working(self) -> np.ndarray:
+        """Return the numbers of the warps that have a thread with work."""
+        return np.flatnonzero(self.lanes_of(np.arange(self.warps))[1].any(axis=1))
+
+    def lanes_of(self, chosen: np.ndarray) -> tuple[dict[str, Vector], Vector]:
+        """Return the values of the parallel variables in some warps, given by number, and which lanes have work."""
+        threads = math.prod(self.shape)
+        per_block = -(-threads // self.lanes)
+        in_block = (chosen % per_block)[:, None] * self.lanes + np.arange(self.lanes)[None, :]
+        number = np.broadcast_to((chosen // per_block)[:, None], in_block.shape)
+        active = in_block < threads
+        values: dict[str, Vector] = {}
+        for axis, loop in enumerate(self.kernel.parallel):
+            place = in_block % self.shape[axis] + number % self.blocks[axis] * self.shape[axis]
+            in_block, number = in_block // self.shape[axis], number // self.blocks[axis]
+            active = active & (place >= loop.idle) & (place < loop.width)
+            values[loop.variable.name] = loop.low + (place - loop.idle) * loop.step
+        if not self.kernel.parallel:
+            active = active & (np.arange(self.lanes)[None, :] == 0)
+        return values, active
 
 
 def spread(count: int, total: int, parts: int) -> np.ndarray:
@@ -130,13 +192,68 @@ def spread(count: int, total: int, parts: int) -> np.ndarray:
 
 
 @dataclass(slots=True)
-class LaneWalk:
+class LaneValues:
+    """Values of scalars in the lanes of sampled warps, and of expressions of them."""
+
+    known: dict[str, Vector | int | None]
+    """Values of scalars; None (or absent): not known."""
+
+    def value(self, expression: Expr) -> Vector | int | None:
+        """Return the value of an integer or boolean expression in all lanes, None where data decide."""
+        match expression:
+            case Const(value=int(value)):
+                return arithmetic.wrap(int(value), 64, True)
+            case Load(name=name):
+                return self.known.get(name)
+            case Cast():
+                return self._converted(expression)
+            case Unary():
+                return self._unary(expression)
+            case Binary():
+                return self._binary(expression)
+            case Conditional():
+                return self._chosen(expression)
+            case _:
+                return None
+
+    def _converted(self, expression: Cast) -> Vector | None:
+        value, of = self.value(expression.operand), expression.type
+        if value is None or not isinstance(of, IntType) or not isinstance(expression.operand.type, IntType):
+            return None
+        return wrapped(np.asarray(value), of)
+
+    def _unary(self, expression: Unary) -> Vector | None:
+        inner = self.value(expression.operand)
+        if inner is None:
+            return None
+        match expression.op:
+            case "-":
+                return np.asarray(-np.asarray(inner))
+            case "~":
+                return np.asarray(~np.asarray(inner))
+            case _:
+                return np.asarray(np.asarray(inner) == 0)
+
+    def _binary(self, expression: Binary) -> Vector | None:
+        left, right = self.value(expression.left), self.value(expression.right)
+        if left is None or right is None:
+            return None
+        of = expression.left.type
+        return combined(expression.op, np.asarray(left), np.asarray(right), of.size if isinstance(of, IntType) else 0)
+
+    def _chosen(self, expression: Conditional) -> Vector | None:
+        test, then, otherwise = (self.value(e) for e in operands_of(expression))
+        if test is None or then is None or otherwise is None:
+            return None
+        return np.where(np.asarray(test) != 0, then, otherwise)
+
+
+@dataclass(slots=True)
+class LaneWalk(LaneValues):
     """A walk over a plan with the lanes of sampled warps side by side: who executes what, and how often."""
 
     plan: Plan
     control: np.ndarray
-    known: dict[str, Vector | int | None]
-    """Values of scalars; None (or absent): not known."""
     active: Vector
     accesses: np.ndarray = field(init=False)
     operations: np.ndarray = field(init=False)
@@ -146,10 +263,7 @@ class LaneWalk:
 
     def __init__(self, plan: Plan, control: np.ndarray, coordinates: Mapping[str, Vector], active: Vector) -> None:
         self.plan, self.control, self.active = plan, control, active
-        self.known = dict(coordinates)
-        for scalar in plan.kernel.scalars:
-            if isinstance(scalar.value, int) and isinstance(scalar.variable.type, IntType):
-                self.known[scalar.variable.name] = scalar.value
+        self.known = {**coordinates, **integer_values(plan.kernel)}
         self._forget(plan.nodes)
         self.accesses = np.zeros(len(plan.accesses))
         self.operations = np.zeros(plan.n_operations)
@@ -280,54 +394,14 @@ class LaneWalk:
             self.depends[loop.control] = frozenset(with_sources(deciding, loop.body, scalars_in))
         return loop.variable.name in self.depends[loop.control]
 
-    def value(self, expression: Expr) -> Vector | int | None:
-        """Return the value of an integer or boolean expression in all lanes, None where data decide."""
-        match expression:
-            case Const(value=int(value)):
-                return arithmetic.wrap(int(value), 64, True)
-            case Load(name=name):
-                return self.known.get(name)
-            case Cast():
-                return self._converted(expression)
-            case Unary():
-                return self._unary(expression)
-            case Binary():
-                return self._binary(expression)
-            case Conditional():
-                return self._chosen(expression)
-            case _:
-                return None
 
-    def _converted(self, expression: Cast) -> Vector | None:
-        value, of = self.value(expression.operand), expression.type
-        if value is None or not isinstance(of, IntType) or not isinstance(expression.operand.type, IntType):
-            return None
-        return wrapped(np.asarray(value), of)
-
-    def _unary(self, expression: Unary) -> Vector | None:
-        inner = self.value(expression.operand)
-        if inner is None:
-            return None
-        match expression.op:
-            case "-":
-                return np.asarray(-np.asarray(inner))
-            case "~":
-                return np.asarray(~np.asarray(inner))
-            case _:
-                return np.asarray(np.asarray(inner) == 0)
-
-    def _binary(self, expression: Binary) -> Vector | None:
-        left, right = self.value(expression.left), self.value(expression.right)
-        if left is None or right is None:
-            return None
-        of = expression.left.type
-        return combined(expression.op, np.asarray(left), np.asarray(right), of.size if isinstance(of, IntType) else 0)
-
-    def _chosen(self, expression: Conditional) -> Vector | None:
-        test, then, otherwise = (self.value(e) for e in operands_of(expression))
-        if test is None or then is None or otherwise is None:
-            return None
-        return np.where(np.asarray(test) != 0, then, otherwise)
+def integer_values(kernel: Kernel) -> dict[str, int]:
+    """Return the integer parameters of a kernel with their values."""
+    return {
+        scalar.variable.name: scalar.value
+        for scalar in kernel.scalars
+        if isinstance(scalar.value, int) and isinstance(scalar.variable.type, IntType)
+    }
 
 
 def _percent(part: float, whole: float) -> str:

@@ -57,6 +57,8 @@ class Store:
     type: Type
     """Of the scalar or element, in which the value is stored."""
     span: Span
+    is_instruction: bool = True
+    """Whether the thread computes it here; else only its value is told, which other instructions have made."""
 
 
 @dataclass(frozen=True, slots=True)

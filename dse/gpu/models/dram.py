@@ -170,7 +170,8 @@ def _bytes_of(access: WarpAccess, box: _Box, *, at_once: bool, unit: int = SECTO
             run += step * (count - 1)
         else:
             pieces *= count
-    return min(float(access.array_bytes), pieces * math.ceil(run / unit) * unit)
+    size = min(float(access.array_bytes), pieces * math.ceil(run / unit) * unit)
+    return min(size, _bytes_at_most(access, box, at_once=at_once))
 
 
 def _bytes_at_most(access: WarpAccess, box: _Box, *, at_once: bool) -> float:

@@ -44,6 +44,8 @@ P = 2.0
 """Of the soft maximum."""
 DRAIN_CYCLES = 200.0
 """Of replacing a block while the others of its multiprocessor run, divided by their number squared. Fitted, our own."""
+FILLING = 16
+"""Multiprocessors whose stores fill L2; fewer cannot. An assumption, chosen with docs/gpu-truth.md in sight."""
 _EVENED_OUT = 4
 """Blocks of the busiest multiprocessor, in those that it holds at once, above which its share is the mean of all."""
 
@@ -190,9 +192,11 @@ def demand_of(features: KernelFeatures, device: Device, launches: int = 1) -> De
     assert work is not None, "the caller asks for the work of a warp"
     room, sms, blocks = residence(features, device), device.sms, features.blocks
     most = -(-blocks // sms)  # of the busiest multiprocessor
-    uneven = most * sms / blocks if most <= _EVENED_OUT * room.blocks else 1.0
+    busy = min(blocks, sms)
+    uneven = most * busy / blocks if most <= _EVENED_OUT * room.blocks else 1.0
     warps = uneven * blocks * _warps_of_a_block(features, device) * work.active
-    mine = warps / sms
+    mine = warps / busy
+    to_l2 = warps * max(1.0, min(FILLING, sms) / busy)
     loads = [a for a in work.accesses if not a.is_store]
     stores = [a for a in work.accesses if a.is_store]
     waves = math.ceil(blocks / (room.blocks * sms))
@@ -204,9 +208,9 @@ def demand_of(features: KernelFeatures, device: Device, launches: int = 1) -> De
         load_sectors=mine * _sum(loads, attrgetter("sectors")),
         store_lines=mine * _sum(stores, attrgetter("lines")),
         shared_cycles=mine * work.shared_cycles,
-        whole_sectors=warps * _sum(stores, attrgetter("whole")),
-        partial_sectors=warps * _sum(stores, attrgetter("partial")),
-        lone_sectors=warps * _sum(stores, attrgetter("lone")),
+        whole_sectors=to_l2 * _sum(stores, attrgetter("whole")),
+        partial_sectors=to_l2 * _sum(stores, attrgetter("partial")),
+        lone_sectors=to_l2 * _sum(stores, attrgetter("lone")),
         waits=waves * waiting.of_memory,
         near_cycles=waves * waiting.of_caches_cycles,
         line_waits=waves * waiting.of_lines,

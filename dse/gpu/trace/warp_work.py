@@ -6,7 +6,7 @@ counted. Lines of 128 bytes and sectors of 32 bytes are the units of all caches 
 Programming Guide, sections on global memory of each capability).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,13 +15,14 @@ from dse.gpu.kernel.counting import LaneWalk, sampled_warps, spread
 from dse.gpu.kernel.held_values import without_held_loads
 from dse.gpu.kernel.lanes import Vector
 from dse.gpu.kernel.plan import Access, Barrier, Branch, Loop, Node, Plan, Store, WhileLoop, sub_nodes
+from dse.gpu.kernel.running_indices import with_running_indices
 from dse.gpu.kernel.steering import names_in
 from dse.gpu.trace.execute import memory_layout
 from dse.gpu.trace.thread_expressions import offset_of
 from dse.model.kernel import LINE_BYTES, SECTOR_BYTES, Axis, Stride, WarpAccess, WarpWork
 from dse.passes.analyses.affine import affine
-from dse.program.ir import Binary, Call, Conditional, Expr, Index, Unary
-from dse.program.types import FloatType
+from dse.program.ir import Binary, Call, Cast, Conditional, Const, Expr, Index, Unary
+from dse.program.types import FloatType, Type
 from dse.program.walk import operands_of, sub_expressions
 
 FOLLOWED = (8, 4, 2)
@@ -40,6 +41,10 @@ _DIVISION = 8.0
 """Instructions of a division or square root besides the one of the special unit: Newton steps. An assumption."""
 _FUNCTION = 20.0
 """The same of a mathematical function. An assumption."""
+_SINGLE = ("abs", "labs", "fabs", "fmin", "fmax", "min", "max", "floor", "ceil", "trunc")
+"""Functions that are one instruction (CUDA C Programming Guide, appendix of mathematical functions)."""
+_CONVERTING = 1
+"""The unit that converts between float and double, which is as slow as arithmetic of doubles (there, throughput)."""
 
 
 def warp_work(plan: Plan, block: tuple[int, int, int], control: np.ndarray, *, lanes: int = 32) -> WarpWork:
@@ -47,13 +52,14 @@ def warp_work(plan: Plan, block: tuple[int, int, int], control: np.ndarray, *, l
 
     ``control`` are the branch and loop counts of the trace, shape (controls, 3); they decide only what data decide.
     """
-    sample = sampled_warps(plan.kernel, block, lanes, WARPS)
+    nodes = with_running_indices(without_held_loads(plan.nodes), plan)
+    conditions = tuple(node.condition for node in nodes if isinstance(node, Branch) and node.of_statement)
+    sample = sampled_warps(plan.kernel, block, lanes, WARPS, apart=conditions)
     active = sample.active
     walk = _Walk(plan, control, sample.values, active)
-    nodes = without_held_loads(plan.nodes)
-    walk.body(nodes, active, np.ones(active.shape[0]), ordered=True)
-    walk.nodes(nodes, active, np.ones(active.shape[0]), 0)
-    warps = max(1, int(active.any(axis=1).sum()))
+    walk.body(nodes, active, sample.weights, ordered=True)
+    walk.nodes(nodes, active, sample.weights, 0)
+    warps = float(sample.weights[active.any(axis=1)].sum()) or 1.0
     return WarpWork(
         accesses=tuple(walk.access_of(tally, warps) for tally in walk.tallies.values() if tally.executions > 0),
         waits=walk.waits / warps,
@@ -148,15 +154,19 @@ class _Walk(LaneWalk):
         if form is None:
             return None
         steps, width, found = dict(form.terms), access.array.element_bytes, []
+        counted = {loop.variable.name for loop, _ in self.open} | {p.variable.name for p in self.plan.kernel.parallel}
         for loop, trips in reversed(self.open):
-            found.append(Stride("loop", steps.pop(loop.variable.name, 0) * loop.step * width, trips))
+            factor = steps.pop(loop.variable.name, 0)
+            found.append(Stride("loop", factor * loop.step * width, trips))
+            for name, of_begin in _begin(loop, counted) if factor else ():
+                steps[name] = steps.get(name, 0) + factor * of_begin
         for axis, parallel in zip(_AXES, self.plan.kernel.parallel, strict=False):
             step = steps.pop(parallel.variable.name, 0) * parallel.step * width
             found.append(Stride(axis, step, float(parallel.width)))
         scalars = {s.variable.name for s in self.plan.kernel.scalars}
         return None if set(steps) - scalars else tuple(found)
 
-    def access_of(self, tally: _Tally, warps: int) -> WarpAccess:
+    def access_of(self, tally: _Tally, warps: float) -> WarpAccess:
         """Return the means of an access."""
         mean = tally.sums / tally.executions
         array = tally.access.array
@@ -212,17 +222,34 @@ class _Walk(LaneWalk):
     def body(self, nodes: tuple[Node, ...], mask: Vector, times: np.ndarray, *, ordered: bool) -> None:
         """Count the rounds of loads of a body that is executed ``times`` by each warp that has lanes in ``mask``."""
         here = float((times * mask.any(axis=1)).sum())
-        self.local_waits += here * _load_rounds(nodes, private=True)[0]
-        rounds = here * _load_rounds(nodes)[0]
+
+        def shares(branch: Branch) -> tuple[float, float]:
+            return self._shares(branch, mask, times)
+
+        self.local_waits += here * _load_rounds(nodes, shares, private=True)[0]
+        rounds = here * _load_rounds(nodes, shares)[0]
         if ordered:
             self.waits += rounds
         else:
             self.streams += rounds
 
+    def _shares(self, branch: Branch, mask: Vector, times: np.ndarray) -> tuple[float, float]:
+        """Return how many warps of a mask have a lane in each arm of a branch, as shares; 1 where it is not known."""
+        condition = self.value(branch.condition)
+        here = float((times * mask.any(axis=1)).sum())
+        if condition is None or not here:
+            return 1.0, 1.0
+        met = np.broadcast_to(np.asarray(condition) != 0, mask.shape)
+        then, otherwise = (float((times * (mask & lanes).any(axis=1)).sum()) / here for lanes in (met, ~met))
+        return then, otherwise
+
     # Arithmetic -------------------------------------------------------------------------------------------------------
 
     def store(self, store: Store, mask: Vector, weight: np.ndarray) -> None:
         """Count the instructions of an assigned value."""
+        if not store.is_instruction:
+            self.known[store.name] = None if store.value is None else self.value(store.value)
+            return
         super().store(store, mask, weight)
         if store.value is not None:
             self.units += float((weight * mask.any(axis=1)).sum()) * _units(store.value)
@@ -230,6 +257,12 @@ class _Walk(LaneWalk):
     def tested(self, condition: Expr, mask: Vector, weight: np.ndarray) -> None:
         """Count the instructions of a condition, and the branch."""
         self.units += float((weight * mask.any(axis=1)).sum()) * (_units(condition) + _BRANCH)
+
+
+def _begin(loop: Loop, counted: set[str]) -> tuple[tuple[str, int], ...]:
+    """Return how the begin of a loop moves with each variable that is counted around it."""
+    low = affine(loop.low)
+    return () if low is None else tuple((name, factor) for name, factor in low.terms if name in counted)
 
 
 def _pieces(address: np.ndarray, mask: Vector, width: int, *, stores: bool) -> np.ndarray:
@@ -258,14 +291,20 @@ def _pieces(address: np.ndarray, mask: Vector, width: int, *, stores: bool) -> n
 
 
 def _load_rounds(  # ways: one case a node
-    nodes: Iterable[Node], waiting: bool = False, *, private: bool = False
-) -> tuple[int, bool]:
+    nodes: Iterable[Node],
+    shares: Callable[[Branch], tuple[float, float]],
+    waiting: bool = False,
+    *,
+    private: bool = False,
+) -> tuple[float, bool]:
     """Return the rounds of loads of a body, its loops apart, and whether a round is open at its end.
+
+    ``shares``: of the warps that have a lane in each arm of a branch.
 
     Loads that stand together go out together. A store ends the round, since it may change what the next load reads; a
     load whose address is loaded waits for one more. ``private``: of local memory, which only its own stores change.
     """
-    rounds = 0
+    rounds = 0.0
     for node in nodes:
         match node:
             case Access() if node.array.private != private:
@@ -276,8 +315,8 @@ def _load_rounds(  # ways: one case a node
                 rounds += (not waiting) + (waiting and _address_is_loaded(node))
                 waiting = True
             case Branch():
-                arms = [_load_rounds(arm, waiting, private=private) for arm in (node.then, node.otherwise)]
-                rounds += max(count for count, _ in arms)
+                arms = [_load_rounds(arm, shares, waiting, private=private) for arm in (node.then, node.otherwise)]
+                rounds += max(share * count for share, (count, _) in zip(shares(node), arms, strict=True))
                 waiting = waiting and all(open_ for _, open_ in arms)
             case _:
                 pass
@@ -344,9 +383,13 @@ def _units(expression: Expr) -> np.ndarray:
             return count
         case Binary():
             count = _operation(expression)
+        case Call() if expression.routine.removesuffix("f") in _SINGLE:
+            count[_unit_of(expression)] += 1
         case Call():
             count[2] += 1
             count[_unit_of(expression)] += _DIVISION if "sqrt" in expression.routine else _FUNCTION
+        case Cast() if {_width(expression.type), _width(expression.operand.type)} == {32, 64}:
+            count[_CONVERTING] += 1
         case Unary() | Conditional():
             count[_unit_of(expression)] += 1
         case _:
@@ -357,23 +400,33 @@ def _units(expression: Expr) -> np.ndarray:
 
 
 def _operation(expression: Binary) -> np.ndarray:
-    """Return the instructions of an operation itself; a product that is added is part of the addition (fma)."""
-    count, unit = np.zeros(4), _unit_of(expression)
+    """Return the instructions of an operation itself; a product that is added is part of the addition (fma).
+
+    It is so in one precision only. A float beside a double is converted first, where it is no literal.
+    """
+    count, unit, operands = np.zeros(4), _unit_of(expression), operands_of(expression)
     if expression.op in _QUOTIENT:
         count[unit] += _DIVISION
         count[2] += 1
-    elif not (expression.op in ("+", "-") and unit < 2 and any(_is_product(o) for o in operands_of(expression))):
+    elif not (expression.op in ("+", "-") and unit < 2 and any(_is_product(o, unit) for o in operands)):
         count[unit] += 1  # in a sum of a product the product's instruction does the addition, too
+    if unit == 1:
+        count[_CONVERTING] += sum(_width(o.type) == 32 and not isinstance(o, Const) for o in operands)
     return count
 
 
-def _is_product(expression: Expr) -> bool:
-    return isinstance(expression, Binary) and expression.op == "*"
+def _is_product(expression: Expr, unit: int) -> bool:
+    return isinstance(expression, Binary) and expression.op == "*" and _unit_of(expression) == unit
 
 
 def _unit_of(expression: Expr) -> int:
+    """Return the unit of an expression: for an operation the one of the widest number in it."""
     operands = operands_of(expression)
-    of = operands[0].type if operands and isinstance(expression, Binary) else expression.type
-    if isinstance(of, FloatType):
-        return 1 if of.bits == 64 else 0
-    return 3
+    of = [o.type for o in operands] if operands and isinstance(expression, Binary) else [expression.type]
+    bits = max(map(_width, of))
+    return {0: 3, 64: 1}.get(bits, 0)
+
+
+def _width(of: Type) -> int:
+    """Return the bits of a floating-point number, 0 for any other type."""
+    return of.bits if isinstance(of, FloatType) else 0

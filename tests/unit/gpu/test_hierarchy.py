@@ -149,6 +149,46 @@ def test_double_and_division_cost_what_their_units_are_slower() -> None:
     assert double.issue_cycles > 20 * single.issue_cycles
 
 
+def test_a_product_of_floats_is_not_fused_into_a_sum_of_doubles() -> None:
+    """It is a product of its own, converted, and a sum of doubles; so is one that is cast."""
+    text = "void f(float A[N], float B[N], double C[N]) { for (int i = 0; i < N; i++) C[i] += EXPRESSION; }"
+    units = {}
+    for name, expression in (("mixed", "A[i] * B[i]"), ("cast", "(double)A[i] * B[i]"), ("double", "C[i] * C[i]")):
+        found = work(text.replace("EXPRESSION", expression), 256, (32, 1, 1))
+        units[name] = found.fp32, found.fp64
+    assert units == {"mixed": (1, 2), "cast": (0, 3), "double": (0, 1)}  # cast: two conversions, one fma
+    found = work(COPY.replace("REAL", "double").replace("BY", "+ 0.5f"), 256, (32, 1, 1))
+    assert (found.fp32, found.fp64) == (0, 1)  # a literal is converted by the compiler
+
+
+def test_functions_of_one_instruction_are_no_special_ones() -> None:
+    for function, special, fp32 in (("fabsf(A[i])", 0, 1), ("fminf(A[i], 2.0f)", 0, 1), ("expf(A[i])", 1, 20)):
+        text = f"void f(float A[N]) {{ for (int i = 0; i < N; i++) A[i] = {function}; }}"
+        found = work(text, 256, (32, 1, 1))
+        assert (found.special, found.fp32) == (special, fp32)
+
+
+@pytest.mark.parametrize("some", [32, 1024, 40_000])
+def test_what_few_warps_do_costs_as_much_as_few_do(some: int) -> None:
+    """Behind a condition on the index of the thread, however few of all warps meet it."""
+    n = 1 << 16
+    text = f"void f(float A[N], float B[N]) {{ for (int i = 0; i < N; i++) if (i < {some}) B[i] = A[i]; }}"
+    found = work(text, n, (256, 1, 1))
+    for access in found.accesses:
+        assert access.executions * n == pytest.approx(some)
+        assert (access.lines, access.sectors) == (pytest.approx(1), pytest.approx(4))
+    assert found.waits * n == pytest.approx(some)
+    demand = demand_of(features(text, n, (256, 1, 1)), GTX)
+    assert demand.dram_bytes == pytest.approx(8 * some)
+
+
+def test_more_multiprocessors_make_few_blocks_no_slower() -> None:
+    """Beyond those that fill L2: 16 blocks on as many and more."""
+    found = features(SCATTER, 64, (32, 8, 1))
+    times = [MODEL.predict(found, replace(GTX, sms=sms)).time_s for sms in (16, 28, 84)]
+    assert times[0] >= times[1] >= times[2]
+
+
 def test_occupancy_and_waves() -> None:
     found = features(GEMM, 64, (32, 32, 1))
     room = residence(replace(found, blocks=1000), GTX)
