@@ -110,6 +110,8 @@ class Ranking(Sequence[RankedMapping]):
     def __getitem__(self, index: int | slice) -> RankedMapping | tuple[RankedMapping, ...]:
         if isinstance(index, slice):
             return tuple(self._at(k) for k in range(len(self))[index])
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"the ranking has {len(self)} mappings, and no number {index}")
         return self._at(range(len(self))[index])
 
     def _at(self, index: int) -> RankedMapping:

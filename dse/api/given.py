@@ -70,14 +70,22 @@ def texts_of(given: str | Sequence[str], what: str) -> tuple[str, ...]:
     return names
 
 
-def whole_number(what: str, value: int, least: int = 0) -> int:
-    """Return a number; ``what``: its name. Raises ``OptionError`` for one below ``least``, for True, for no number."""
+MOST_SEED = 2**63 - 1
+"""What a study file takes."""
+
+
+def whole_number(what: str, value: int, least: int = 0, most: int | None = None) -> int:
+    """Return a number; ``what``: its name.
+
+    Raises ``OptionError`` for one below ``least`` or above ``most``, for True, for no number.
+    """
     try:
         number = operator.index(value)
     except TypeError:
         number = least - 1
-    if isinstance(value, bool) or number < least:
-        raise OptionError(f"{what} is {value!r}", expected=f"a whole number of {least} or more")
+    if isinstance(value, bool) or number < least or (most is not None and number > most):
+        limit = f"a whole number of {least} or more" if most is None else f"a whole number from {least} to {most}"
+        raise OptionError(f"{what} is {value!r}", expected=limit)
     return number
 
 
@@ -152,6 +160,11 @@ def sizes_texts(buffers: int | AnyPath | Sequence[int | AnyPath] | None) -> tupl
     buffers = _plain(buffers)
     if isinstance(buffers, (int, str, os.PathLike)):
         return (size_text(buffers),)
+    if isinstance(buffers, Mapping) or not isinstance(buffers, Iterable):
+        raise OptionError(
+            f"buffers {buffers!r} are no sizes to choose from",
+            expected="a number for all FIFOs, a file, a method, or a list of these; sizes by name go to estimate()",
+        )
     return tuple(size_text(size) for size in buffers)
 
 

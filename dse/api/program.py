@@ -5,12 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias, get_args
 
 from dse.api.estimated import EstimatedMapping, EstimatedMappings
 from dse.api.exploration import Exploration
 from dse.api.given import (
+    MOST_SEED,
     AnyPath,
     GivenBuffers,
     GivenClocks,
@@ -36,6 +38,7 @@ from dse.base.cores import usable_cores
 from dse.base.errors import OptionError
 from dse.base.escaping import shown
 from dse.estimate.engine import Engine, make_engine
+from dse.estimate.problem.tables import ProblemTables
 from dse.explore.evaluator import Budget
 from dse.flows.buffers import parse_sizing_method, parse_tolerance, spread_point
 from dse.flows.clocks import clocked_setting, clocks_of_points
@@ -50,6 +53,7 @@ from dse.flows.throughput import Throughput, ThroughputOptions, find_throughput,
 from dse.flows.trace import is_graph_file
 from dse.formats.xcf_write import XcfDialect
 from dse.model.design_point import DesignPoint, ReleaseMode, TransferMode
+from dse.model.estimate import Estimate
 from dse.model.platform import Platform
 from dse.model.trace import Trace
 from dse.model.weights import WeightTable
@@ -234,7 +238,7 @@ class Program:
                 method=names_of(method, "method"),
                 objectives=parse_objectives(names_of(objectives, "objective")),
                 budget=budget_of(budget),
-                seed=whole_number("seed", seed),
+                seed=whole_number("seed", seed, most=MOST_SEED),
                 workers=len(usable_cores()) if workers is None else whole_number("workers", workers, 1),
                 best=whole_number("best", best),
                 out=folder,
@@ -392,7 +396,7 @@ class Program:
             name=name,
             found=mapping_estimate(name, point, estimate, clocked.setting),
             setting=clocked.setting,
-            timed=lambda one: clocked.engine.estimate(one, firing_times=True),
+            timed=partial(_timed, self.options.engine, clocked.setting.tables),
             usual=self._reader.usual_tokens,
             assumed=tuple(dict.fromkeys((*clocked.setting.assumed, *assumed))),
         )
@@ -416,3 +420,8 @@ class Program:
 
     def _repr_html_(self) -> str:
         return block(line(repr(self)[1:-1]), note(self.assumed))
+
+
+def _timed(engine: str, tables: ProblemTables, point: DesignPoint) -> Estimate:
+    """Return the estimate of a point with the time of every firing; a function, so that results can be pickled."""
+    return make_engine(engine, tables).estimate(point, firing_times=True)

@@ -118,7 +118,14 @@ def _print_findings(report: RunReport, *, quiet: bool, why: bool) -> None:
 def _waiting(result: RunResult, *, why: bool) -> list[str]:
     """Return who waits for what, where that is asked for or needed, and not told already."""
     asked = (why or result.deadlock is not None) and not _nothing_fired(result)
-    return [f"  {w}" for w in result.waits] if asked else []
+    return [f"  {w}" for w in (*_firing_for_ever(result), *result.waits)] if asked else []
+
+
+def _firing_for_ever(result: RunResult) -> list[str]:
+    """Return which actors fire at the end of a run in which no token moves any more, and how often they did."""
+    actors = result.trace.topology.actors
+    idle = zip(actors, result.idle_tail, strict=True) if any(result.idle_tail) else ()
+    return [f"{actor.name}: fires on, {times} times after the last token moved" for actor, times in idle if times]
 
 
 def _nothing_fired(result: RunResult) -> bool:

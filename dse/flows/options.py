@@ -168,7 +168,10 @@ def parse_budget(text: str) -> Budget:
     """Return the budget of ``2000``, ``90s``, ``5m``, ``1h`` or ``2000,90s``. Raises ``OptionError``."""
     evaluations: int | None = None
     seconds: float | None = None
-    for part in text.split(","):
+    parts = text.split(",")
+    if len(parts) > 1 and len(parts) != len({_TIME.fullmatch(part.strip()) is None for part in parts}):
+        raise OptionError(f"budget '{shortened(text)}' says twice how much", expected="one number, one time, or both")
+    for part in parts:
         time = _TIME.fullmatch(part.strip())
         if time:
             seconds = float(time[1]) * _SECONDS[time[2]]
@@ -254,7 +257,8 @@ def parse_policies(text: str) -> tuple[Policy, ...]:
         name = part.strip().upper().replace("-", "_")
         policy = next((p for p in POLICIES if p == name), None)
         if policy is None:
-            raise OptionError(f"unknown policy '{part.strip()}'", expected=nearest_names(name, POLICIES))
+            known = tuple(p for p in POLICIES if p != "STATIC_ORDER")  # whose lists no search makes
+            raise OptionError(f"unknown policy '{part.strip()}'", expected=nearest_names(name, known))
         found.append(policy)
     return tuple(dict.fromkeys(found))
 

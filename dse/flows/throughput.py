@@ -17,6 +17,7 @@ from dse.flows.options import EstimateOptions, ProblemOptions
 from dse.flows.program import unheard
 from dse.flows.setting import Setting, load_setting
 from dse.formats.bxdf import write_bxdf
+from dse.formats.platform_yaml import load_platform
 from dse.model.dataflow_graph import DataflowGraph
 from dse.model.design_point import ReleaseMode
 from dse.model.estimate import TickUnit
@@ -28,7 +29,7 @@ from dse.sdf.throughput.periodic import CycleStep, LeastPeriod, least_period
 from dse.sdf.throughput.storage import Storage, TimedDataflow, storage_front
 from dse.sdf.throughput.timed_graph import TimedGraph
 from dse.sdf.unfold import graph_topology, is_state, usual_iterations
-from dse.sdf.weights import phase_times
+from dse.sdf.weights import phase_times, types_of_units
 
 _MOST_NAMED = 5
 _LONGER = 3
@@ -279,10 +280,7 @@ def _write(region: RegionThroughput, fifos: Sequence[int], topology: Topology, o
 
 def _times(graph: DataflowGraph, options: ThroughputOptions) -> tuple[list[tuple[Fraction, ...]], tuple[str, ...]]:
     """Return the times of all actors, and what is assumed of them. Raises ``OptionError`` where some are missing."""
-    processors = dict(options.problem.graph.processors)
-    if "gpu" in processors:
-        raise OptionError("every actor has a processor of its own here", expected="--processor TYPE")
-    wanted = processors.get("cpu")
+    wanted = _wanted_type(graph, options)
     found = phase_times(graph, wanted)
     lacking = [actor.name for actor, times in zip(graph.actors, found, strict=True) if times is None]
     if lacking and options.problem.missing_weights != "zero":
@@ -292,6 +290,20 @@ def _times(graph: DataflowGraph, options: ThroughputOptions) -> tuple[list[tuple
     absent = (f"no time for {len(lacking)} actors without one",) if lacking else ()
     times = [t or (Fraction(0),) * a.n_phases for t, a in zip(found, graph.actors, strict=True)]
     return times, (words, *absent)
+
+
+def _wanted_type(graph: DataflowGraph, options: ThroughputOptions) -> str | None:
+    """Return the type of processor whose times count: the one that is named, else what a CPU is named after.
+
+    That is the type on which mappings are estimated. Raises ``OptionError`` for one of a GPU.
+    """
+    processors = dict(options.problem.graph.processors)
+    if "gpu" in processors:
+        raise OptionError("every actor has a processor of its own here", expected="--processor TYPE")
+    if "cpu" in processors or options.problem.platform is None:
+        return processors.get("cpu")
+    units = load_platform(options.problem.platform).units
+    return dict(types_of_units(graph, [(unit.name, unit.kind) for unit in units]).processors).get("cpu")
 
 
 def _without_times(lacking: list[str], wanted: str | None) -> OptionError:

@@ -329,4 +329,7 @@ def export_trace(trace: Trace, path: str, net: str | None = None, *, with_depend
     dependencies = derive_dependencies(trace) if with_dependencies else None
     write_net(trace, model)
     write_turnus_trace(trace, path, dependencies)
-    return Exported(files=(path, model), dependencies=None if dependencies is None else dependencies.counts())
+    sized = sum(buffer.capacity is not None for buffer in trace.topology.buffers)
+    notes = (f"sizes of {sized} FIFOs: a network model has none (.bxdf files do)",) if sized else ()
+    counts = None if dependencies is None else dependencies.counts()
+    return Exported(files=(path, model), dependencies=counts, notes=notes)

@@ -7,16 +7,23 @@ out.
 """
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
 from lxml import etree
 
 from dse.base.diagnostics import Gatherer
+from dse.base.registry import nearest_names
 from dse.formats.trace_header import MOST_TOKEN_BITS
-from dse.formats.xml_reading import XmlReader, open_xml, raise_errors
+from dse.formats.xml_reading import XmlReader, open_xml, raise_errors, shorten
 from dse.formats.xml_source import local_name
 from dse.model.pi_graph import PiDependency, PiFifo, PiGraph, PiNode, PiPort, PiScenario, PiTiming
 
+_EDGES = ("fifo", "dependency")
+_WITH_PORTS = ("actor", "broadcast", "fork", "join", "roundbuffer")
+_BETWEEN = {"output": "put a broadcast or a fork between", "input": "put a join between"}
 _ROOT = re.compile(rb"<([A-Za-z_][\w:.-]*)")
 
 
@@ -69,15 +76,66 @@ def _graph(reader: XmlReader, graph: etree._Element, path: str) -> PiGraph:
     elements, edges = list(reader.children(graph, "node")), list(reader.children(graph, "edge"))
     if not any(_kind(reader, element) for element in elements):
         reader.error("no node has a 'kind': this is GraphML of another tool", graph, "expected a graph of PREESM")
-    nodes = (_node(reader, element) for element in elements)
-    fifos = (_fifo(reader, edge) for edge in edges if _kind(reader, edge) == "fifo")
+    nodes = tuple(filter(None, (_node(reader, element) for element in elements)))
+    _refuse_repeated(reader, elements)
+    fifos = list(_fifos(reader, nodes, edges))
     return PiGraph(
         name=_data(reader, graph, "name") or Path(path).stem,
         path=path,
-        nodes=tuple(filter(None, nodes)),
-        fifos=tuple(filter(None, fifos)),
+        nodes=nodes,
+        fifos=tuple(fifos),
         dependencies=tuple(_dependency(reader, edge) for edge in edges if _kind(reader, edge) == "dependency"),
     )
+
+
+def _refuse_repeated(reader: XmlReader, elements: list[etree._Element]) -> None:
+    """Refuse a second node of a name."""
+    first: dict[str, etree._Element] = {}
+    for element in elements:
+        name = reader.text(element, "id") or ""
+        before = first.setdefault(name, element)
+        if name and before is not element:
+            where = f"the first is in line {reader.span(before).line}"
+            reader.error(f"node '{shorten(name)}' is there twice", element, where, "id")
+
+
+def _fifos(reader: XmlReader, nodes: tuple[PiNode, ...], edges: list[etree._Element]) -> Iterator[PiFifo]:
+    """Yield the FIFOs; edges of an unknown kind, absent ports and a second FIFO at a port are errors."""
+    ends = _Ends(reader, {node.name: node for node in nodes if node.kind in _WITH_PORTS})
+    for edge in edges:
+        kind = _kind(reader, edge)
+        if kind not in _EDGES:
+            reader.error(f"an edge of kind '{shorten(kind)}'", edge, nearest_names(kind, _EDGES), "kind")
+        fifo = _fifo(reader, edge) if kind == "fifo" else None
+        if fifo is not None:
+            ends.check(edge, "output", fifo.source, fifo.source_port)
+            ends.check(edge, "input", fifo.target, fifo.target_port)
+            yield fifo
+
+
+@dataclass(slots=True)
+class _Ends:
+    """The ports of actors, and the edges that are at them."""
+
+    reader: XmlReader
+    actors: dict[str, PiNode]
+    taken: dict[tuple[str, str, str], etree._Element] = field(default_factory=dict)
+
+    def check(self, edge: etree._Element, side: Literal["input", "output"], name: str, port: str) -> None:
+        """Refuse a port that the actor does not have, and a second FIFO at one: that takes a broadcast, or a join."""
+        actor = self.actors.get(name)
+        if actor is None:
+            return
+        ports = tuple(p.name for p in (actor.outputs if side == "output" else actor.inputs))
+        attribute = "sourceport" if side == "output" else "targetport"
+        if port not in ports:
+            what = f"actor '{shorten(name)}' has no {side} port '{shorten(port)}'"
+            self.reader.error(what, edge, nearest_names(port, ports), attribute)
+        before = self.taken.setdefault((side, name, port), edge)
+        if before is not edge:
+            what = f"{side} port '{shorten(port)}' of '{shorten(name)}' has a second FIFO"
+            where = f"the first is in line {self.reader.span(before).line}; {_BETWEEN[side]}"
+            self.reader.error(what, edge, where, attribute)
 
 
 def _kind(reader: XmlReader, element: etree._Element) -> str:

@@ -60,6 +60,9 @@ def read_sdf3(path: str) -> DataflowGraph:
     return graph
 
 
+_ONCE = "expected the properties of a channel in one place"
+
+
 @dataclass(slots=True)
 class _Port:
     """A port: its rates, and the channels at it."""
@@ -88,6 +91,8 @@ class _Properties:
 
     bits: int = 0
     capacity: int | None = None
+    element: etree._Element | None = None
+    """Where it is said."""
 
 
 @dataclass(slots=True)
@@ -204,29 +209,42 @@ class _Reader:
                 self._read_times(element)
             elif tag == "channelproperties":
                 name = self.reader.required(element, "channel")
-                if name is not None:
+                if name in found:
+                    self.reader.error(f"channel '{shorten(name)}' has properties twice", element, _ONCE, "channel")
+                elif name is not None:
                     found[name] = self._channel_properties(element)
         return found
 
     def _read_times(self, element: etree._Element) -> None:
-        reader = self.reader
-        name = reader.required(element, "actor")
+        name = self.reader.required(element, "actor")
         actor = None if name is None else self._named(element, "actor", name)
-        for processor in reader.children(element, "processor"):
-            kind = reader.required(processor, "type")
-            default = (reader.text(processor, "default") or "").strip().lower() in ("true", "1")
-            for entry in reader.children(processor, "executiontime"):
-                text = reader.required(entry, "time")
-                times = None if text is None else self._values(entry, "time", text, _time)
-                if actor is not None and kind is not None and times is not None:
-                    actor.times.append((kind, times, default))
+        for processor in self.reader.children(element, "processor"):
+            kind = self.reader.required(processor, "type")
+            default = (self.reader.text(processor, "default") or "").strip().lower() in ("true", "1")
+            entries = list(self.reader.children(processor, "executiontime"))
+            found = [self._times_of(entry) for entry in entries]
+            if actor is None or kind is None:
+                continue
+            self._refuse_twice(actor, kind, processor, len(entries))
+            actor.times += [(kind, times, default) for times in found if times is not None]
+
+    def _times_of(self, entry: etree._Element) -> tuple[Fraction, ...] | None:
+        """Return the times of an element, one for each phase; None after an error."""
+        text = self.reader.required(entry, "time")
+        return None if text is None else self._values(entry, "time", text, _time)
+
+    def _refuse_twice(self, actor: _Actor, kind: str, processor: etree._Element, entries: int) -> None:
+        """Refuse a second time of an actor on a type of processor."""
+        if entries > 1 or any(kind == known for known, _, _ in actor.times):
+            what = f"actor '{shorten(actor.name)}' has times on '{shorten(kind)}' twice"
+            self.reader.error(what, processor, "expected one 'executionTime', with commas between those of phases")
 
     def _channel_properties(self, element: etree._Element) -> _Properties:
-        reader, found = self.reader, _Properties()
+        reader, found = self.reader, _Properties(element=element)
         for child in reader.children(element, "tokensize"):
             found.bits = min(reader.integer(child, "sz") or 0, MOST_TOKEN_BITS)
         for child in reader.children(element, "buffersize"):
-            if (text := reader.text(child, "sz")) is not None and text.strip() not in ("-1", "0", "inf"):
+            if (text := reader.required(child, "sz")) is not None and text.strip() not in ("-1", "0", "inf"):
                 found.capacity = reader.integer(child, "sz", least=1)
         return found
 
@@ -251,6 +269,10 @@ class _Reader:
             channel = self._channel(element, name, properties.get(name, _Properties()))
             if channel is not None:
                 found.append(channel)
+        for name, said in properties.items():
+            if name not in names and said.element is not None:
+                what = f"there is no channel '{shorten(name)}'"
+                reader.error(what, said.element, nearest_names(name, tuple(names)), "channel")
         return tuple(found)
 
     def _channel(self, element: etree._Element, name: str, said: _Properties) -> DataflowChannel | None:

@@ -564,7 +564,7 @@ def damaged(path: Path, why: str) -> FormatError:
     return FormatError(
         f"the study file cannot be read: {' '.join(why.split())}",  # SQLite may use several lines
         span=file_span(str(path), 0),
-        expected="restore it from a copy, or leave out --resume to start a new study",
+        expected="restore it from a copy, or search anew, without --resume",
     )
 
 

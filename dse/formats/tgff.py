@@ -2,9 +2,9 @@
 
 Read are ``@TASK_GRAPH`` blocks (tasks and arcs), the first ``@COMMUN_QUANT`` table (bits of an arc of a type) and the
 tables of processors: any other block that has rows below a comment which names the columns, as ``# type version valid
-task_time ...`` does; a ``valid`` column of 0 leaves a row out. A comment right before such a block names the processor.
-Times are seconds. Each task fires once an iteration and moves one token over each arc: a graph without cycles. Periods,
-deadlines, prices, powers and links are left out.
+task_time ...`` does; a ``valid`` column of 0 leaves a row out, and of several rows of a type the first counts. A
+comment right before such a block names the processor. Times are seconds. Each task fires once an iteration and moves
+one token over each arc: a graph without cycles. Periods, deadlines, prices, powers and links are left out.
 """
 
 import re
@@ -65,7 +65,7 @@ def read_tgff(path: str, graph: str | None = None) -> DataflowGraph:
     """
     gather = Gatherer()
     blocks = list(_blocks(path, gather))
-    found = {block.number: block for block in blocks if block.kind == "TASK_GRAPH"}
+    found = _graphs(path, blocks, gather)
     if not found:
         gather.error("there is no task graph", file_span(path, 0), "expected '@TASK_GRAPH 0 {'")
     raise_errors(gather)
@@ -77,6 +77,17 @@ def read_tgff(path: str, graph: str | None = None) -> DataflowGraph:
         reader.read(block, f"g{block.number}_" if len(taken) > 1 else "")
     raise_errors(gather)
     return reader.graph(len(taken), graph)
+
+
+def _graphs(path: str, blocks: list[_Block], gather: Gatherer) -> dict[str, _Block]:
+    """Return the task graphs of a file by their numbers; a second one of a number is an error."""
+    found: dict[str, _Block] = {}
+    for block in blocks:
+        first = found.setdefault(block.number, block) if block.kind == "TASK_GRAPH" else block
+        if first is not block:
+            what = f"task graph '{shorten(block.number)}' is there twice"
+            gather.error(what, file_span(path, block.line), f"the first is in line {first.line}")
+    return found
 
 
 def _blocks(path: str, gather: Gatherer) -> Iterator[_Block]:
@@ -113,7 +124,7 @@ def _times(block: _Block) -> dict[int, Fraction]:
             row = dict(zip(columns, words, strict=False))
             kind, seconds = parse_integer(row["type"]), _seconds(row)
             if kind is not None and seconds is not None:
-                found[kind] = seconds * _MICROSECONDS
+                found.setdefault(kind, seconds * _MICROSECONDS)
     return found
 
 

@@ -276,6 +276,16 @@ def test_more_budget_continues_a_finished_study(tmp_path: Path, capsys: pytest.C
     assert continued["ranking"] == fresh["ranking"]
 
 
+def test_resume_refuses_a_study_that_lost_its_contents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = [*EXPLORE, "--out", str(tmp_path), "--budget", "9", "--quiet"]
+    assert main(base) == 0
+    (tmp_path / "study.sqlite").write_bytes(b"")
+    ranking = (tmp_path / "ranking.json").read_bytes()
+    assert main([*base, "--resume"]) == 1
+    assert "it is empty, and a ranking.json lies beside it" in capsys.readouterr().err
+    assert (tmp_path / "ranking.json").read_bytes() == ranking
+
+
 def test_resume_refuses_another_platform(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "two.yaml").write_text(PLATFORM)
     assert main([*EXPLORE, "--out", str(tmp_path / "o"), "--quiet"]) == 0

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from dse.base.digests import text_digest
 from dse.base.errors import OptionError
+from dse.base.paths import is_file_there
 from dse.explore.batch import BATCH
 from dse.explore.evaluator import Budget
 from dse.explore.objectives.front import MAKESPAN_ONLY
@@ -17,10 +18,12 @@ from dse.flows.measured import measuring
 from dse.flows.options import ExploreOptions
 from dse.flows.setting import Setting
 from dse.flows.study_options import STUDY_FILE, is_study_file
-from dse.formats.study_file import StudyStore, create_study, move_aside, read_study, resume_study
+from dse.formats.study_file import StudyStore, create_study, damaged, move_aside, read_study, resume_study
 from dse.formats.study_place import put_beside
 
 STORE_NAME = "study.sqlite"
+RANKING = "ranking.json"
+"""The file beside it in which the ranking of the search is."""
 
 
 _REFINED = "refined"
@@ -45,6 +48,8 @@ def open_store(out: Path, options: ExploreOptions, setting: Setting, space: Spac
     identity = _identity(options, setting, space)
     refined = _not_begun(path, identity, out, options) if options.resume else None
     if options.resume and refined is None:
+        if is_file_there(path) and not path.stat().st_size and (out / RANKING).exists():
+            raise damaged(path, f"it is empty, and a {RANKING} lies beside it")
         manifest = dict(search_manifest(options, setting, options.budget))
         store = resume_study(path, setting.trace.topology, identity, manifest)
         return Opened(store=store, moved="", refined=int(store.noted(_REFINED) or 0))

@@ -111,13 +111,13 @@ class Cursor:
 
     def _too_deep(self, message: str) -> "TooDeep":
         """Report ``message`` and return what to raise."""
-        self._report(message, None, "split it, for instance over several variables")
+        self._report(message, None, "split it, for instance over several variables, actions, or 'if' in 'if'")
         return TooDeep()
 
     def _check_chain(self, links: int) -> None:
         """Refuse a chain of ``links`` links at the present level when the tree becomes too deep."""
         if self._depth + links > MAX_CHAIN:
-            raise self._too_deep(f"a chain of {links} links is too long here")
+            raise self._too_deep(f"a chain of {links} links is too long here: {MAX_CHAIN} are the most")
 
     # Reading ----------------------------------------------------------------------------------------------------------
 

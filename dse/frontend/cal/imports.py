@@ -26,6 +26,7 @@ class UnitScopes:
         self._scopes: dict[str, FileScope | None] = {}
         self._path: list[str] = []
         self._broken: set[str] = set()
+        self._actors: set[str] = set()
 
     def find(self, name: str) -> FileScope | None:
         """Return the scope of the unit with a qualified name, or None when there is none (nothing is reported)."""
@@ -36,6 +37,8 @@ class UnitScopes:
                 self._scopes[name] = None
             elif file is None or not isinstance(file.entity, ast.UnitDecl):
                 self._scopes[name] = None
+                if file is not None:
+                    self._actors.add(name)
             else:
                 self._scopes[name] = scope = file_scope(file, self._reporter)
                 self._resolve(scope, name)
@@ -55,6 +58,7 @@ class UnitScopes:
             if unit in self._path:
                 chain = " -> ".join(f"'{n}'" for n in [*self._path[self._path.index(unit) :], unit])
                 self._reporter.error(f"cyclic import: {chain}", declaration.span, "remove one of the imports")
+                scope.incomplete = True
                 continue
             imported = self.find(unit)
             if imported is None and unit in self._broken:
@@ -84,7 +88,12 @@ class UnitScopes:
     def _report_missing(self, unit: str, declaration: ast.ImportDecl) -> None:
         hint = "a unit is the file of that name below a source folder of the project, or of one that it refers to"
         message = f"cannot import the unit '{unit}'"
-        if declaration.wildcard:
+        if unit in self._actors:
+            self._reporter.error(f"{message}: it is an actor", declaration.span, "move what both need into a unit")
+        elif not unit:
+            message = f"'{declaration.name}' is no member of a unit"
+            self._reporter.error(message, declaration.span, "write '.*' to import all members of a unit")
+        elif declaration.wildcard:
             # Applications import units that are gone and use nothing of them; a name that is used is reported there.
             self._reporter.warning(message, declaration.span, hint)
         else:

@@ -184,6 +184,8 @@ class BodyLowering:
         parameter = not isinstance(symbol, LocalVariable) and symbol.is_parameter
         what = "an actor parameter" if parameter else "a constant"
         hint = "copy it to a variable" if parameter else "declare it with ':=' instead of '='"
+        if not isinstance(symbol, LocalVariable) and isinstance(symbol.file.file.entity, ast.UnitDecl):
+            hint = "units have no variables: move it into the actor"
         self._error(f"cannot assign to '{name}', it is {what}", statement.target.span, hint)
         return False
 

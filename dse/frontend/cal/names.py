@@ -4,9 +4,8 @@ Owns who is called what and where it is seen. Owns no types beyond carrying them
 """
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from dse.base.diagnostics import Gatherer
 from dse.base.source import Span
@@ -134,7 +133,7 @@ class RoutineSymbol:
         return any(a.name == "native" for a in self.declaration.annotations)
 
 
-_Named = TypeVar("_Named", ast.VarDecl, ast.FunctionDecl, ast.ProcedureDecl)
+_Declared = ast.VarDecl | ast.FunctionDecl | ast.ProcedureDecl
 VariableSymbol = LocalVariable | GlobalVariable
 Member = GlobalVariable | RoutineSymbol
 
@@ -180,6 +179,13 @@ class FileScope:
             if found is not None:
                 return found
         return None
+
+    def rivals(self, name: str) -> tuple[str, ...]:
+        """Return the units that a name may come from by wildcards, where nothing nearer declares it and several do."""
+        if self.member(name) is not None or name in self.singles or len(self.wildcards) < 2:
+            return ()
+        units = dict.fromkeys(s.qualified_name for s in self.wildcards if s.member(name) is not None)
+        return tuple(units) if len(units) > 1 else ()
 
     def member(self, name: str) -> Member | None:
         """Return what the file itself declares under ``name``."""
@@ -239,17 +245,16 @@ def file_scope(file: ast.CalFile, reporter: Reporter) -> FileScope:
     """Return the scope of a file with its declarations, imports still to be resolved; reports duplicate names."""
     scope = FileScope(file=file)
     entity = file.entity
-    first: dict[str, Span] = {}
-    if isinstance(entity, ast.ActorDecl):
-        for parameter in _new_names(entity.parameters, first, reporter):
-            scope.variables[parameter.name] = _global(parameter, scope, fixed=True, is_parameter=True)
-    for variable in _new_names(entity.variables, first, reporter):
-        fixed = variable.constant or isinstance(entity, ast.UnitDecl)
-        scope.variables[variable.name] = _global(variable, scope, fixed=fixed)
-    for function in _new_names(entity.functions, first, reporter):
-        scope.functions[function.name] = RoutineSymbol(source_name=function.name, declaration=function, file=scope)
-    for procedure in _new_names(entity.procedures, first, reporter):
-        scope.procedures[procedure.name] = RoutineSymbol(source_name=procedure.name, declaration=procedure, file=scope)
+    parameters = entity.parameters if isinstance(entity, ast.ActorDecl) else ()
+    declared: tuple[_Declared, ...] = (*parameters, *entity.variables, *entity.functions, *entity.procedures)
+    for one in _new_names(declared, reporter):
+        if isinstance(one, ast.VarDecl):
+            parameter = any(one is other for other in parameters)
+            fixed = parameter or one.constant or isinstance(entity, ast.UnitDecl)
+            scope.variables[one.name] = _global(one, scope, fixed=fixed, is_parameter=parameter)
+        else:
+            of = scope.functions if isinstance(one, ast.FunctionDecl) else scope.procedures
+            of[one.name] = RoutineSymbol(source_name=one.name, declaration=one, file=scope)
     return scope
 
 
@@ -264,13 +269,12 @@ def _global(declaration: ast.VarDecl, file: FileScope, *, fixed: bool, is_parame
     )
 
 
-def _new_names(declared: tuple[_Named, ...], first: dict[str, Span], reporter: Reporter) -> Iterator[_Named]:
-    """Yield the declarations whose names are new; report the others. ``first`` holds the place of each name."""
-    for declaration in declared:
-        name, span = declaration.name, declaration.span
-        if name in first:
-            hint = f"rename one; the first declaration is in line {first[name].line}"
-            reporter.error(f"'{name}' is declared twice", span, hint)
-            continue
-        first[name] = span
-        yield declaration
+def _new_names(declared: tuple[_Declared, ...], reporter: Reporter) -> list[_Declared]:
+    """Return the declarations whose names are new in the order of the text, as they are given; report the others."""
+    first: dict[str, _Declared] = {}
+    for one in sorted(declared, key=lambda d: (d.span.line, d.span.column)):
+        before = first.setdefault(one.name, one)
+        if before is not one:
+            hint = f"rename one; the first declaration is in line {before.span.line}"
+            reporter.error(f"'{one.name}' is declared twice", one.span, hint)
+    return [one for one in declared if first[one.name] is one]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from dse.base.registry import did_you_mean, near_names
 from dse.base.source import Span
 from dse.frontend.cal import ast
 from dse.frontend.cal.names import Reporter, nearest
@@ -167,7 +168,9 @@ def _fsm(fsm: ast.FsmDecl, order: tuple[int, ...], index: TagIndex, reporter: Re
 def _check_state(name: ast.Name, states: dict[str, int], reporter: Reporter) -> bool:
     if name.name in states:
         return True
-    hint = nearest(name.name, states) or "each state needs at least one transition that leaves it"
+    near = near_names(name.name, tuple(states))
+    hint = "each state has a transition that leaves it; in one that ends an actor, of an action whose guard is false"
+    hint = did_you_mean(near) if near else hint
     reporter.error(f"no transition leaves a state '{name.name}'", name.span, hint)
     return False
 

@@ -21,6 +21,7 @@ from dse.frontend.cal.imports import UnitScopes
 from dse.frontend.cal.lower_body import BodyLowering
 from dse.frontend.cal.lower_expr import ExprLowering
 from dse.frontend.cal.names import (
+    FileScope,
     GlobalVariable,
     LocalScope,
     LocalVariable,
@@ -129,6 +130,8 @@ class Symbols:
             unit, _, member = name.name.rpartition(".")
             file = self._units.find(unit)
             return None if file is None else file.variables.get(member)
+        if isinstance(found, GlobalVariable):
+            self._warn_of_rivals(name, scope.file)
         return found
 
     def find_routine(self, name: ast.Name, scope: LocalScope, *, function: bool) -> RoutineSymbol | None:
@@ -138,7 +141,17 @@ class Symbols:
             unit, _, member = name.name.rpartition(".")
             file = self._units.find(unit)
             return None if file is None else (file.functions if function else file.procedures).get(member)
+        if found is not None:
+            self._warn_of_rivals(name, scope.file)
         return found
+
+    def _warn_of_rivals(self, name: ast.Name, file: FileScope) -> None:
+        """Warn of a name that several units declare whose members are all imported."""
+        rivals = file.rivals(name.name)
+        if rivals:
+            units = " and in ".join(f"'{unit}'" for unit in rivals)
+            message = f"'{name.name}' is in {units}; the first one is meant"
+            self.reporter.warning(message, name.span, f"write {rivals[0]}.{name.name}, or import that member alone")
 
     # Types ----------------------------------------------------------------------------------------------------------
 

@@ -32,6 +32,8 @@ _DEMANDS = (
         "gap_cycles",
     ),
 )
+_ASKED = (0, 1, 2, 3, 4, 5, 6, 7, 12)
+"""The demand that each rate prices, by its place in ``_DEMANDS``."""
 _PULL = np.array([0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.3, 0.2, 0.1])
 """How strongly the device file holds each rate, in logarithms; a kernel with many blocks has 1.
 
@@ -40,7 +42,7 @@ Weakly, since a few kernels must move what they measure: one stream program sett
 _LEAST = np.log(np.array([0.01, 0.01, 0.01, 0.001, 0.001, 0.001, 50.0, 0.2, 0.1]))
 _MOST = np.log(np.array([30.0, 10.0, 30.0, 3.0, 5.0, 5.0, 2000.0, 1.0, 60.0]))
 _FREE = 1.0
-"""What a rate of 0 counts as: a cycle. That a rule has no price for something does not say how little it costs."""
+"""What a rate of 0 counts as where a time asks for it: a cycle. A rule without a price says not how little it costs."""
 _FEW = 20
 """Blocks of a kernel below which it counts clearly less: few shapes say little of a rate."""
 _OUTLIER = 0.25
@@ -115,6 +117,8 @@ class _Fit:
         self.weights = _weights(samples)
         before = np.array([getattr(rates, name) for name in FITTED])
         self.before = np.log(np.where(before > 0, before, _FREE))
+        self.unpriced = (before == 0) & (self.demands[:, _ASKED] == 0).all(axis=0)
+        """Rates of 0 that no sample asks for: nothing says that they are more."""
 
     def seconds(self, logarithms: np.ndarray) -> np.ndarray:
         """Return predicted times, shape (samples,)."""
@@ -161,13 +165,13 @@ def calibrate(samples: Sequence[Sample], rates: Rates, clock_hz: float) -> Calib
         raise OptionError("there is no measured time to calibrate with", expected="rows of the device in the CSV file")
     fit = _Fit(samples, rates, clock_hz)
     found = _solved(fit)
-    values = np.exp(found)
+    values = np.where(fit.unpriced, 0.0, np.exp(found))
     spread = _spread(fit, found)
     fitted = tuple(
         FittedRate(
             name=name,
             value=float(values[k]),
-            least=float(np.exp(max(_LEAST[k], found[k] - _NORMAL * spread[k]))),
+            least=0.0 if fit.unpriced[k] else float(np.exp(max(_LEAST[k], found[k] - _NORMAL * spread[k]))),
             most=float(np.exp(min(_MOST[k], found[k] + _NORMAL * spread[k]))),
             at_bound=bool(found[k] <= _LEAST[k] + 1e-9 or found[k] >= _MOST[k] - 1e-9),
             before=float(getattr(rates, name)),

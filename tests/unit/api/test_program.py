@@ -1,6 +1,7 @@
 """The Python API on a small network: load, estimate, compare, explore; what results show; what is refused."""
 
 import dataclasses
+import pickle
 import xml.etree.ElementTree as ET
 from fractions import Fraction
 from pathlib import Path
@@ -179,6 +180,13 @@ def test_three_mappings_side_by_side(p: dse.Program) -> None:
     assert [text.endswith(f"takes {len(each)} of unit 'cpu', which has {cpu.cores}") for text in said] == [True] * (
         len(each) > cpu.cores
     )
+
+
+def test_results_can_be_pickled(small: dse.Program) -> None:
+    found = small.compare([None, {"P0": list(small.actors)}])
+    again = pickle.loads(pickle.dumps(found))
+    assert [m.row() for m in again] == [m.row() for m in found]
+    assert again[0].plot("timeline").svg == found[0].plot("timeline").svg
 
 
 def test_pictures(p: dse.Program, tmp_path: Path) -> None:

@@ -135,3 +135,15 @@ def test_nothing_fires_is_a_warning_with_the_reason(tmp_path: Path, capsys: pyte
     assert json.loads(capsys.readouterr().out)["warnings"] == ["nothing fired"]
     assert main(["estimate", str(tmp_path / "Top.xdf")]) == 1
     assert "= a" in capsys.readouterr().err
+
+
+def test_who_fires_for_ever_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    idle = "actor Z () ==> : action ==> end end"
+    once = "actor S () ==> int O : initialize ==> O:[1] end end"
+    sink = "actor K () int I ==> : action I:[x] ==> end end"
+    network_of(tmp_path, (idle, once, sink), "z=Z s=S k=K s.O->k.I")
+    argv = ["run", str(tmp_path / "Top.xdf"), "--execution", "python"]
+    assert main([*argv, "--why"]) == 0
+    assert "  z: fires on, " in capsys.readouterr().err
+    assert main(argv) == 0
+    assert "fires on" not in capsys.readouterr().err

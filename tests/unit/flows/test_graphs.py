@@ -11,6 +11,7 @@ from dse.flows.buffers import BufferOptions, size_fifos
 from dse.flows.estimate import estimate_mappings
 from dse.flows.options import EstimateOptions, GraphOptions, ProblemOptions
 from dse.flows.program import load_program
+from dse.flows.throughput import ThroughputOptions, find_throughput
 from dse.formats.sdf3 import read_sdf3
 from dse.formats.sdf3_write import write_sdf3
 from dse.formats.weights_folder import read_weights
@@ -60,6 +61,9 @@ def test_units_that_are_named_after_a_type_of_processor_take_its_times(tmp_path:
     makespan, assumed = on("dsp: {kind: cpu")
     assert makespan == 10 * (2 * 4 + 8 * 5 + 6)
     assert "those of 'dsp' on the cpu (times on arm are left out" in assumed
+    rates = find_throughput(ThroughputOptions(problem=replace(problem(graph, None), platform=str(path))))
+    assert "those of 'dsp'" in "; ".join(rates.assumed)
+    assert rates.regions[0].work == 2 * 4 + 8 * 5 + 6
     makespan, assumed = on("arm: {kind: cpu", "dsp: {kind: cpu")
     assert makespan == 10 * (2 * 40 + 8 * 25 + 60)
     assert "the same times on 'dsp': weights are of a kind of unit" in assumed

@@ -148,7 +148,15 @@ def test_initial_tokens_of_older_files(bakery: Path) -> None:
             "port 'bread' of 'oven' moves 4 tokens, its interface in 'oven' 3",
         ),
         ("oven.pi", 'targetport="bread" type', 'targetport="toast" type', ""),
-        ("bakery.pi", 'source="mill" sourceport="salt"', 'source="mill" sourceport="pepper"', "cannot be made flat"),
+        (
+            "bakery.pi",
+            'source="mill" sourceport="salt"',
+            'source="mill" sourceport="pepper"',
+            "has no output port 'pepper'",
+        ),
+        ("bakery.pi", 'mill" sourceport="salt"', 'mill" sourceport="flour"', "'flour' of 'mill' has a second FIFO"),
+        ("bakery.pi", '<edge kind="fifo"', '<edge kind="fif"', "an edge of kind 'fif'"),
+        ("bakery.pi", '<node id="shop"', '<node id="oven"', "node 'oven' is there twice"),
         ("bakery.pi", "kind=", "sort=", "no node has a 'kind': this is GraphML of another tool"),
     ],
 )

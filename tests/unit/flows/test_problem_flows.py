@@ -45,7 +45,7 @@ def test_budgets_as_text() -> None:
     assert parse_budget("90s") == Budget(seconds=90)
     assert parse_budget("1.5m, 20") == Budget(evaluations=20, seconds=90)
     assert parse_budget("2h") == Budget(seconds=7200)
-    for bad in ("", "x", "10 s", "5d", "0", "-3", "0s", "1,,2"):
+    for bad in ("", "x", "10 s", "5d", "0", "-3", "0s", "1,,2", "7,5", "5s,7s", "2,000"):
         with pytest.raises(OptionError):
             parse_budget(bad)
 

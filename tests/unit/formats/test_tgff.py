@@ -68,12 +68,21 @@ def test_processors_of_one_name_are_two(tmp_path: Path) -> None:
     assert [t.processor for t in read_tgff(str(path), "1").actors[0].times] == ["Core 1 GHz", "Core 1 GHz (PROC 1)"]
 
 
+def test_of_several_rows_of_a_type_the_first_counts(tmp_path: Path) -> None:
+    path = tmp_path / "t.tgff"
+    table = "@PE 0 {\n# type version exec_time\n 0 0 10\n 0 1 20\n}\n"
+    path.write_text("@TASK_GRAPH 0 {\n TASK a TYPE 0\n}\n" + table)
+    (actor,) = read_tgff(str(path)).actors
+    assert [time.times for time in actor.times] == [(10_000_000,)]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message", "line"),
     [
         ("FROM find ", "FROM fnid ", "there is no task 'fnid'", 17),
         ("TASK plan ", "TASK find ", "task 'g0_find' is there twice", 14),
         ("TASK plan ", "TUSK plan ", "'TUSK plan    TYPE 2' is not understood", 14),
+        ("@TASK_GRAPH 1", "@TASK_GRAPH 0", "task graph '0' is there twice", 23),
         ("@TASK_GRAPH", "@GRAPH", "there is no task graph", 0),
         ("2e-5\n}", "2e-5\n", "the block '@PROC 0' does not end", 31),
         ("  TASK bumper TYPE 4\n  TASK move   TYPE 3\n  ARC hit", "  # ARC hit", "the graph has no tasks", 23),

@@ -219,6 +219,29 @@ def test_a_unit_with_errors_is_no_missing_one() -> None:
     assert [e.message for e in gather.diagnostics] == ["'+' does not apply to bool and uint(size=1)"]
 
 
+def test_one_name_in_two_units_with_all_their_members() -> None:
+    units = {"p.U": "package p; unit U: int n = 1; int m = 1; end", "p.V": "package p; unit V: int n = 2; end"}
+    body = "actor A() ==> : int x := n + m; int y := p.V.n; end"
+    actor, gather = lower_text(f"import p.U.*;\nimport p.V.*;\n{body}", units)
+    assert actor is not None
+    assert [(w.message, w.span.line) for w in gather.warnings] == [
+        ("'n' is in 'p.U' and in 'p.V'; the first one is meant", 3)
+    ]
+    assert lower_text(f"import p.U.*;\nimport p.V.*;\nimport p.V.n;\n{body}", units)[1].warnings == []
+
+
+def test_what_is_no_unit_is_told() -> None:
+    errors = errors_of("import p.A.*;\nimport U;\nactor B() ==> : end", {"p.A": "package p; actor A() ==> : end"})
+    assert [e.message for e in errors] == ["cannot import the unit 'p.A': it is an actor", "'U' is no member of a unit"]
+
+
+def test_names_are_declared_in_the_order_of_the_text() -> None:
+    errors = errors_of("actor A() ==> :\nfunction f(int a) --> int: a end\nint f := 3;\nint f := 4;\nend")
+    assert [(e.message, e.span.line, e.expected) for e in errors] == [
+        ("'f' is declared twice", line, "rename one; the first declaration is in line 2") for line in (3, 4)
+    ]
+
+
 def test_one_name_from_two_units() -> None:
     units = {"p.U": "package p; unit U: int n = 1; end", "p.V": "package p; unit V: int n = 2; end"}
     actor, gather = lower_text("import p.U.n;\nimport p.U.n;\nimport p.V.n;\nactor A() ==> : int x := n; end", units)

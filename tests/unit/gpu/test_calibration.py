@@ -57,12 +57,19 @@ def test_the_rates_that_made_the_times_are_found() -> None:
 
 
 def test_the_device_file_pulls_to_what_it_says() -> None:
-    """Rates below a cycle, as an earlier calibration writes them, are no rates of a cycle; only 0 counts as one."""
+    """Rates below a cycle, as an earlier calibration writes them, are no rates of a cycle; only 0 counts as one.
+
+    A rate of 0 that no time asks for stays 0.
+    """
     only = [s for s in samples() if s.family == "f6"]  # nearly all of it is latency
     told = replace(START, load_line_cycles=0.05, store_whole_cycles=0.0, delay_l2_cycles=0.0)
     found = {rate.name: rate for rate in calibrate(only, told, DEVICE.clock_hz).fitted}
     assert found["load_line_cycles"].value == pytest.approx(0.05, rel=0.2)
-    assert found["delay_l2_cycles"].value == pytest.approx(1.0)
+    delay = found["delay_l2_cycles"]
+    assert (delay.value, delay.least, delay.at_bound) == (0.0, 0.0, False)
+    waiting = [replace(s, demand=replace(s.demand, line_waits=5.0)) for s in only]
+    asked = {rate.name: rate for rate in calibrate(waiting, told, DEVICE.clock_hz).fitted}
+    assert asked["delay_l2_cycles"].value == pytest.approx(1.0, rel=0.3)
     assert all(np.isfinite(rate.value) for rate in found.values())
 
 
