@@ -244,7 +244,9 @@ class _Reader:
         for child in reader.children(element, "tokensize"):
             found.bits = min(reader.integer(child, "sz") or 0, MOST_TOKEN_BITS)
         for child in reader.children(element, "buffersize"):
-            if (text := reader.required(child, "sz")) is not None and text.strip() not in ("-1", "0", "inf"):
+            of_ends = any(reader.text(child, name) is not None for name in ("src", "dst", "mem"))
+            text = reader.text(child, "sz") if of_ends else reader.required(child, "sz")
+            if text is not None and text.strip() not in ("-1", "0", "inf"):
                 found.capacity = reader.integer(child, "sz", least=1)
         return found
 

@@ -88,7 +88,7 @@ def sampled_warps(
     if apart and grid.warps > warps:
         listed = _both_ends(grid.warps, MOST_LISTED) if working is None else working
         kinds = _kinds(kernel, apart, *grid.lanes_of(listed))
-        if kinds.max():
+        if 0 < kinds.max() < warps:  # of more kinds than samples nobody could say which are seldom
             chosen, weights = _of_each_kind(listed, kinds, warps)
     values, active = grid.lanes_of(chosen)
     share = float(np.average(active.any(axis=1), weights=weights))

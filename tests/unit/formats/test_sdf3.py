@@ -99,7 +99,7 @@ def test_sizes_without_end_are_none(tmp_path: Path, size: str) -> None:
         ('channelProperties channel="cleaned"', 'channelProperties channel="lines"', "'lines' has properties twice"),
         ('actorProperties actor="gain"', 'actorProperties actor="filter"', "'filter' has times on 'arm' twice"),
         ('<executionTime time="5"/>', '<executionTime time="5"/><executionTime time="6"/>', "on 'dsp' twice"),
-        ('bufferSize sz="8"', 'bufferSize size="8"', "'bufferSize' has no 'sz'"),
+        ('bufferSize sz="8" src="8" dst="8" mem="8"', 'bufferSize size="8"', "'bufferSize' has no 'sz'"),
         ("sdf3", "graph", "the root element is 'graph'"),
         ('type="out" rate="4"', 'type="out" rate="46342*1"', "phases: its lists have many different lengths"),
     ],
