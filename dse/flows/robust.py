@@ -101,11 +101,14 @@ def robust_options(by: str, errors: Sequence[str], draws: int | None, seed: int,
     return RobustOptions(by=parse_ranked_by(by), errors=tuple(stated.values()), draws=draws, seed=seed, workers=workers)
 
 
+_HOW = "add --robust; in a study file the key 'robust', in Python robust=..."
+
+
 def asked_robust(options: ExploreOptions) -> RobustOptions | None:
     """Return how a search is asked to rank, None: as ever. Raises ``OptionError`` where that is not understood."""
     if options.robust is None:
         if options.errors or options.draws is not None:
-            raise OptionError("errors and draws are for a ranking under uncertain weights", expected="add --robust")
+            raise OptionError("errors and draws are for a ranking under uncertain weights", expected=_HOW)
         return None
     if options.objectives != MAKESPAN_ONLY:
         raise OptionError("--robust ranks by the makespan alone", expected="leave out --objectives, or --robust")

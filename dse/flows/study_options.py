@@ -364,8 +364,9 @@ class _Reader:
             self._source.integer(n, "a number of partitions", _SMALL_COUNT)
             for n in self._source.items(node, "partitions")
         ]
-        if len(found) == 2 and found[0] is not None and found[1] is not None:
-            return found[0], found[1]
+        ends = [number for number in found if number is not None]
+        if len(ends) == 2 and 1 <= ends[0] <= ends[1]:
+            return ends[0], ends[1]
         if None not in found:
             keys.error("partitions", "partitions is no range", "expected a number, or two such as [1, 4]")
         return None

@@ -153,6 +153,7 @@ WRONG = {
     "network: n\nspace: {polici: [A]}": "unknown key 'polici' in space",
     "network: n\nspace: {policy: [FASTEST]}": "2:17: error: unknown policy 'FASTEST'",
     "network: n\nspace: {partitions: [1, 2, 3]}": "partitions is no range",
+    "network: n\nspace: {partitions: [3, 2]}": "partitions is no range",
     "network: n\nspace: {clocks: {cpu: [0]}}": "2:23: error: clocks 'cpu=0': nothing runs at 0 MHz",
     "network: n\nbudget: {seconds: 0}": "2:19: error: seconds of budget is '0'",
     "network: n\nbudget: {evaluations: none}": "evaluations of budget is 'none'",
