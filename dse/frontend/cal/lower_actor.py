@@ -10,6 +10,7 @@ from dse.base.diagnostics import Gatherer
 from dse.base.source import NO_SPAN, Span
 from dse.frontend.cal import ast
 from dse.frontend.cal.consteval import LONGEST_LIST, Value, constant_of, store, zero_of
+from dse.frontend.cal.filled_constants import warn_of_filled_constants
 from dse.frontend.cal.imports import UnitLoader, UnitScopes
 from dse.frontend.cal.lower_action import ActionLowering, ActorPorts, action_names, lower_ports
 from dse.frontend.cal.names import (
@@ -123,7 +124,9 @@ class _ActorLowering:
         parts = _lower_used(self._symbols)
         if self._reporter.failed or schedule is None:
             return None
-        return self._assemble(ports, actions, len(firing), schedule, parts)
+        actor = self._assemble(ports, actions, len(firing), schedule, parts)
+        warn_of_filled_constants(actor, self._reporter)
+        return actor
 
     def _actions(self, declared: tuple[ast.ActionDecl, ...], ports: ActorPorts) -> tuple[ir.Action, ...]:
         lowering = ActionLowering(self._symbols, self._root, ports)

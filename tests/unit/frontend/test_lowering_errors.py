@@ -242,6 +242,30 @@ def test_names_are_declared_in_the_order_of_the_text() -> None:
     ]
 
 
+def test_constants_that_are_filled() -> None:
+    text = """actor A(int p[2]) ==> :
+        int L[3] = [1, 2, 3];
+        int M[3] := [1, 2, 3];
+        procedure wipe(int v[3]) begin v[0] := 9; end
+        procedure pass(int v[3]) begin wipe(v); end
+        function first(int v[3]) --> int: v[0] end
+        @native procedure show(int v[3]) end
+        action ==> do
+          wipe(M); println(first(L)); show(L);
+          wipe(L);
+          pass(L);
+          pass(p);
+        end
+      end"""
+    actor, gather = lower_text(text, arguments={"p": (1, 2)})
+    assert actor is not None
+    assert [(w.message.split(" is ")[0], w.span.line) for w in gather.warnings] == [
+        ("the constant 'L'", 10),
+        ("the constant 'L'", 11),
+        ("the constant 'p'", 12),
+    ]
+
+
 def test_one_name_from_two_units() -> None:
     units = {"p.U": "package p; unit U: int n = 1; end", "p.V": "package p; unit V: int n = 2; end"}
     actor, gather = lower_text("import p.U.n;\nimport p.U.n;\nimport p.V.n;\nactor A() ==> : int x := n; end", units)
