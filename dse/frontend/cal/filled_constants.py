@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from dse.frontend.cal.names import Reporter
 from dse.passes.analyses.uses import ActorFacts, gather_facts
-from dse.program.ir import Actor, Index, Load
+from dse.program.ir import Actor, Index, Load, Variable
 from dse.program.types import ListType
 
 
@@ -13,8 +13,7 @@ def warn_of_filled_constants(actor: Actor, reporter: Reporter) -> None:
 
     Natives, of which nobody knows what they fill, are left out.
     """
-    lists = [v for v in actor.variables if isinstance(v.type, ListType)]
-    constants = {v.name: v.source_name for v in lists if v.kind == "constant"}
+    constants = {v.name: v.source_name for v in actor.variables if _is_constant_list(v)}
     if not constants or not any(routine.parameters for routine in actor.routines):
         return
     facts = gather_facts(actor)
@@ -24,6 +23,10 @@ def warn_of_filled_constants(actor: Actor, reporter: Reporter) -> None:
         if argument.name in constants and parameter in filled:
             message = f"the constant '{constants[argument.name]}' is filled here, and is another one afterwards"
             reporter.warning(message, argument.span, "copy it to a variable, and pass that")
+
+
+def _is_constant_list(variable: Variable) -> bool:
+    return variable.kind == "constant" and isinstance(variable.type, ListType)
 
 
 def _passed(actor: Actor, facts: ActorFacts) -> Iterator[tuple[str, Load | Index]]:
