@@ -43,6 +43,8 @@ class Delivery:
     texts: MappingTexts
 
 
+RANKING = "ranking.json"
+"""The file in which the ranking of a search is, beside its study."""
 _RESULT = re.compile(r"(best|pareto)-[0-9]{2,}\.xcf|ranking\.json|report\.html|manifest\.json")
 
 
@@ -61,7 +63,7 @@ def deliver(
     delivery = Delivery(
         folder=out,
         mappings=tuple(out / f"best-{rank:02d}.xcf" for rank in range(1, min(best, len(study.ranking)) + 1)),
-        ranking=out / "ranking.json",
+        ranking=out / RANKING,
         report=out / "report.html",
         manifest=out / "manifest.json",
         study=out / STUDY_FILE,

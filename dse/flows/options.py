@@ -168,16 +168,18 @@ def parse_budget(text: str) -> Budget:
     """Return the budget of ``2000``, ``90s``, ``5m``, ``1h`` or ``2000,90s``. Raises ``OptionError``."""
     evaluations: int | None = None
     seconds: float | None = None
-    parts = text.split(",")
-    if len(parts) > 1 and len(parts) != len({_TIME.fullmatch(part.strip()) is None for part in parts}):
-        raise OptionError(f"budget '{shortened(text)}' says twice how much", expected="one number, one time, or both")
-    for part in parts:
+    twice = OptionError(f"budget '{shortened(text)}' says twice how much", expected="one number, one time, or both")
+    for part in text.split(","):
         time = _TIME.fullmatch(part.strip())
         if time:
+            if seconds is not None:
+                raise twice
             seconds = float(time[1]) * _SECONDS[time[2]]
             if seconds > MOST_SECONDS:
                 raise OptionError(f"a budget of {part.strip()} has no end", expected=f"at most {MOST_SECONDS} s")
         elif (number := integer_from(part, least=-MOST_COUNTED, most=MOST_COUNTED)) is not None:
+            if evaluations is not None:
+                raise twice
             evaluations = number
         else:
             raise OptionError(

@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 
 from dse.base.errors import FormatError, OptionError
 from dse.base.source import file_span
-from dse.flows.search.store import RANKING, STORE_NAME
+from dse.flows.deliver import RANKING
+from dse.flows.search.store import STORE_NAME
 from dse.formats.mapping_text import mapping_text
 from dse.formats.study_file import StoredStudy, point_to_json, read_study
 from dse.formats.tables import Column

@@ -11,7 +11,7 @@ from dse.explore.evaluator import Budget
 from dse.explore.objectives.front import MAKESPAN_ONLY
 from dse.explore.space.space import Space
 from dse.flows.clocks import clock_domains, domains_text
-from dse.flows.deliver import set_results_aside
+from dse.flows.deliver import RANKING, set_results_aside
 from dse.flows.kept_weights import KeptWeights, kept_weights
 from dse.flows.manifest import platform_digest, tool_manifest, trace_manifest, weights_digest
 from dse.flows.measured import measuring
@@ -22,8 +22,6 @@ from dse.formats.study_file import StudyStore, create_study, damaged, move_aside
 from dse.formats.study_place import put_beside
 
 STORE_NAME = "study.sqlite"
-RANKING = "ranking.json"
-"""The file beside it in which the ranking of the search is."""
 
 
 _REFINED = "refined"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from dse.frontend.cal.names import Reporter
-from dse.passes.analyses.uses import ActorFacts, gather_facts
+from dse.passes.analyses.uses import ActorFacts, filled_parameters, gather_facts
 from dse.program.ir import Actor, Index, Load, Variable
 from dse.program.types import ListType
 
@@ -17,32 +17,20 @@ def warn_of_filled_constants(actor: Actor, reporter: Reporter) -> None:
     if not constants or not any(routine.parameters for routine in actor.routines):
         return
     facts = gather_facts(actor)
-    passed = list(_passed(actor, facts))
-    filled = _filled(facts, passed)
-    for parameter, argument in passed:
-        if argument.name in constants and parameter in filled:
+    filled = filled_parameters(actor, facts)
+    for argument, parameter in _passed(facts):
+        if parameter in filled and argument.name in constants:
             message = f"the constant '{constants[argument.name]}' is filled here, and is another one afterwards"
             reporter.warning(message, argument.span, "copy it to a variable, and pass that")
 
 
+def _passed(facts: ActorFacts) -> Iterator[tuple[Load | Index, tuple[str, int]]]:
+    """Yield what is passed by a name in each call, with (routine, position)."""
+    for routine, arguments in facts.calls:
+        for position, argument in enumerate(arguments):
+            if isinstance(argument, Load | Index):
+                yield argument, (routine, position)
+
+
 def _is_constant_list(variable: Variable) -> bool:
     return variable.kind == "constant" and isinstance(variable.type, ListType)
-
-
-def _passed(actor: Actor, facts: ActorFacts) -> Iterator[tuple[str, Load | Index]]:
-    """Yield the list parameters of routines, each with what is passed for it in a call."""
-    of_routines = {routine.name: routine.parameters for routine in actor.routines}
-    for routine, arguments in facts.calls:
-        for parameter, argument in zip(of_routines.get(routine, ()), arguments, strict=False):
-            if isinstance(parameter.type, ListType) and isinstance(argument, Load | Index):
-                yield parameter.name, argument
-
-
-def _filled(facts: ActorFacts, passed: list[tuple[str, Load | Index]]) -> set[str]:
-    """Return the parameters that are assigned in their routines, or passed to what assigns them."""
-    filled = {parameter for parameter, _ in passed if parameter in facts.assigned}
-    before = -1
-    while before != len(filled):
-        before = len(filled)
-        filled |= {argument.name for parameter, argument in passed if parameter in filled}
-    return filled

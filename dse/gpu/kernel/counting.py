@@ -14,7 +14,7 @@ import numpy as np
 
 from dse.gpu.kernel.lanes import Vector, combined, wrapped
 from dse.gpu.kernel.plan import Access, Barrier, Branch, Loop, Node, Operations, Plan, Store, WhileLoop, sub_nodes
-from dse.gpu.kernel.steering import scalars_in, with_sources
+from dse.gpu.kernel.steering import integer_values, scalars_in, with_sources
 from dse.model.kernel import Kernel
 from dse.passes import arithmetic
 from dse.program.ir import Binary, Cast, Conditional, Const, Expr, Load, Unary
@@ -393,15 +393,6 @@ class LaneWalk(LaneValues):
             deciding = scalars_in(e for node in sub_nodes(loop.body) for e in _control_expressions(node))
             self.depends[loop.control] = frozenset(with_sources(deciding, loop.body, scalars_in))
         return loop.variable.name in self.depends[loop.control]
-
-
-def integer_values(kernel: Kernel) -> dict[str, int]:
-    """Return the integer parameters of a kernel with their values."""
-    return {
-        scalar.variable.name: scalar.value
-        for scalar in kernel.scalars
-        if isinstance(scalar.value, int) and isinstance(scalar.variable.type, IntType)
-    }
 
 
 def _percent(part: float, whole: float) -> str:

@@ -100,17 +100,25 @@ class _Substitution:
         low, high = self.form(loop.low, forms), self.form(loop.high, forms)
         steps = self._steps(loop.body, forms, (loop.variable.name,))
         inside = self._without_changed(loop.body, forms)
-        running: _Forms = {}
-        for name, step in steps.items():
-            if low is not None and name in forms and step % loop.step == 0:
-                counted = Affine(0, ((loop.variable.name, 1),)).plus(low.scaled(-1))
-                running[name] = forms[name].plus(counted.scaled(step // loop.step))
+        running = self._running(loop, steps, forms)
         behind: _Forms = {}
         if low is not None and high is not None and abs(loop.step) == 1:
             trips = high.plus(low.scaled(-1)).scaled(loop.step).plus(Affine(1, ()))
             trips = trips if trips.terms else Affine(max(0, trips.constant), ())
             behind = {name: forms[name].plus(trips.scaled(steps[name])) for name in running}
         return self._with_body(loop, inside, running, forms, behind)
+
+    def _running(self, loop: Loop, steps: dict[str, int], forms: _Forms) -> _Forms:
+        """Return what scalars are when a round begins, by the variable of their loop; ``forms``: before the loop."""
+        low = self.form(loop.low, forms)
+        if low is None:
+            return {}
+        counted = Affine(0, ((loop.variable.name, 1),)).plus(low.scaled(-1))
+        return {
+            name: forms[name].plus(counted.scaled(step // loop.step))
+            for name, step in steps.items()
+            if name in forms and step % loop.step == 0
+        }
 
     def _with_body(self, loop: Loop, inside: _Forms, running: _Forms, forms: _Forms, behind: _Forms) -> list[Node]:
         """Return a loop with what is known in its rounds, and what is behind it; ``forms`` is then what holds there."""
@@ -134,13 +142,8 @@ class _Substitution:
         inside = self._without_changed(loop.body, forms)
         counted = None if any(isinstance(n, Access) for n in loop.test) else self._counted(loop, steps, forms, inside)
         if counted is not None:
-            name, low = counted.variable.source_name, self.form(counted.low, forms)
-            running = {name: Affine(0, ((counted.variable.name, 1),))}
-            for other, step in steps.items():
-                if other != name and low is not None and other in forms and step % counted.step == 0:
-                    rounds = running[name].plus(low.scaled(-1)).scaled(step // counted.step)
-                    running[other] = forms[other].plus(rounds)
-            return self._with_body(counted, inside, running, forms, {})
+            own = {counted.variable.source_name: Affine(0, ((counted.variable.name, 1),))}
+            return self._with_body(counted, inside, self._running(counted, steps, forms) | own, forms, {})
         forms.clear()
         forms.update(inside)
         test = self.block(loop.test, dict(inside))

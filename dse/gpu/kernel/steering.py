@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from dse.gpu.kernel.plan import Access, Branch, Loop, Node, Plan, Store, WhileLoop, sub_nodes
+from dse.model.kernel import Kernel
 from dse.program.ir import Expr, Index, Load
 from dse.program.types import IntType
 from dse.program.walk import sub_expressions
@@ -30,16 +31,19 @@ def with_sources(names: set[str], nodes: Iterable[Node], reads: Reads | None = N
     return found
 
 
+def integer_values(kernel: Kernel) -> dict[str, int]:
+    """Return the integer parameters of a kernel with their values."""
+    return {
+        scalar.variable.name: scalar.value
+        for scalar in kernel.scalars
+        if isinstance(scalar.value, int) and isinstance(scalar.variable.type, IntType)
+    }
+
+
 def integer_constants(plan: Plan) -> dict[str, int]:
     """Return the integer parameters of a kernel that no thread changes, with their values."""
     assigned = {node.name for node in sub_nodes(plan.nodes) if isinstance(node, Store)}
-    return {
-        scalar.variable.name: scalar.value
-        for scalar in plan.kernel.scalars
-        if isinstance(scalar.value, int)
-        and isinstance(scalar.variable.type, IntType)
-        and scalar.variable.name not in assigned
-    }
+    return {name: value for name, value in integer_values(plan.kernel).items() if name not in assigned}
 
 
 def names_in(expressions: Iterable[Expr]) -> set[str]:

@@ -175,7 +175,7 @@ def _bytes_of(access: WarpAccess, box: _Box, *, at_once: bool, unit: int = SECTO
 
 
 def _bytes_at_most(access: WarpAccess, box: _Box, *, at_once: bool) -> float:
-    """Return the bytes of the sectors of all executions, where an address is no affine form; no more than the array."""
+    """Return the bytes of the sectors (or lines) of all executions, the most that an access touches of its array."""
     warps = max(1.0, box.x * box.y * box.z / LANES)
     each = access.lines * LINE_BYTES if at_once else access.executions * access.sectors * SECTOR_BYTES
     return min(float(access.array_bytes), warps * each)

@@ -105,7 +105,7 @@ def _use_call(routine: str, arguments: tuple[Expr, ...], uses: Uses) -> None:
 class _Callees:
     """What the calls of an actor lead to. ``writing``: (routine, position) of the list parameters that are written."""
 
-    own: dict[str, Uses]
+    own: Mapping[str, Uses]
     """What each routine touches directly."""
     natives: frozenset[str]
     writing: set[tuple[str, int]]
@@ -127,8 +127,9 @@ class _Callees:
 
 def gather_facts(actor: Actor) -> ActorFacts:
     """Return the facts of an actor."""
-    callees = _callees_of(actor)
-    of_routines = list(callees.own.values())
+    own = {routine.name: _routine_uses(routine) for routine in actor.routines}
+    callees = _callees_of(actor, own, frozenset(native.name for native in actor.natives))
+    of_routines = list(own.values())
     of_actions = tuple(_action_uses(a) for a in actor.actions)
     everything = [*of_routines, *itertools.chain.from_iterable(of_actions)]
     assigned = _names(u.writes for u in everything)
@@ -139,7 +140,7 @@ def gather_facts(actor: Actor) -> ActorFacts:
         shared=variables & _names(u.reads | u.writes for u in of_routines),
         accesses=tuple(_accesses(both, callees, variables) for both in of_actions),
         of_actions=of_actions,
-        of_routines=callees.own,
+        of_routines=own,
         calls=tuple(_calls([*everything, _initial_uses(actor)])),
     )
 
@@ -157,11 +158,17 @@ def _names(sets: Iterable[Iterable[str]]) -> frozenset[str]:
     return frozenset(name for names in sets for name in names)
 
 
-def _callees_of(actor: Actor) -> _Callees:
-    own = {r.name: _routine_uses(r) for r in actor.routines}
+def filled_parameters(actor: Actor, facts: ActorFacts) -> frozenset[tuple[str, int]]:
+    """Return (routine, position) of the list parameters that routines write; what natives may write is left out."""
+    lists = {(r.name, k) for r in actor.routines for k, p in enumerate(r.parameters) if isinstance(p.type, ListType)}
+    return frozenset(lists & _callees_of(actor, facts.of_routines, frozenset()).writing)
+
+
+def _callees_of(actor: Actor, own: Mapping[str, Uses], natives: frozenset[str]) -> _Callees:
+    """Return what calls lead to; ``own``: what each routine touches; ``natives``: those that may write every list."""
     parameters = {(r.name, k): p.name for r in actor.routines for k, p in enumerate(r.parameters)}
     writing = {key for key, name in parameters.items() if name in own[key[0]].writes}
-    callees = _Callees(own, frozenset(n.name for n in actor.natives), writing)
+    callees = _Callees(own, natives, writing)
     callees.spread(parameters)
     return callees
 
@@ -204,7 +211,7 @@ def _accesses(of_action: tuple[Uses, Uses], callees: _Callees, variables: frozen
     )
 
 
-def _closed_uses(uses: Uses, own: dict[str, Uses]) -> Uses:
+def _closed_uses(uses: Uses, own: Mapping[str, Uses]) -> Uses:
     """Return the uses with those of every routine that may be reached added."""
     total = Uses(set(uses.reads), set(uses.writes), list(uses.passed), set(uses.calls), list(uses.made))
     for name in reached_by(uses.calls, own):
